@@ -1,4 +1,4 @@
-//! Edits traces: trims, splits, redacts and shrinks them; cuts, upgrades and anonymises Execution Traces.
+//! Edits traces: trims, splits, redacts, shrinks; cuts, upgrades, anonymises Execution Traces.
 
 mod communications;
 mod cut;

@@ -20,7 +20,7 @@ const DISTRIBUTED: &str = "distributedInfo";
 /// The header with the devices of a file.
 const DEVICES: &str = "deviceProperties";
 /// Keys of the first that are the same for all ranks of a job.
-const SHARED_KEYS: [&str; 3] = ["backend", "world_size", "nccl_version"];
+const SHARED_KEYS: [&str; 2] = ["backend", "world_size"];
 /// Names of the edits in the header.
 const SPLIT: &str = "split";
 const SEPARATE_DEVICES: &str = "separate_devices";

@@ -6,7 +6,6 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 from kinetoscope import _native
@@ -14,152 +13,21 @@ from kinetoscope._analysis.methods import JobAnalyses
 from kinetoscope._base import lazy, text
 from kinetoscope._base.progress import bar
 from kinetoscope._base.threads import for_each
-from kinetoscope._base.warnings import warn
 from kinetoscope._export.tables import Part, export
 from kinetoscope._io.discovery import Pair
 from kinetoscope._io.paths import natural
-from kinetoscope._load.read import Options, RankPart, split
-from kinetoscope._load.recording import Recording
+from kinetoscope._load.member import Member, merged_files, split_members
+from kinetoscope._load.read import Options, RankPart
 from kinetoscope.table import Table
 from kinetoscope.trace import Trace, redacted
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
-    from kinetoscope._io.header import Head
-    from kinetoscope._io.source import File
     from kinetoscope._remote.coordinator import Coordinator
-    from kinetoscope._remote.worker import Inspection, PartInspection
 
 _MAX_SHOWN_SKIPPED = 10
 _PICTURE_WIDTH_PX = 900
-
-
-class Member:
-    """One recording of a job: its files, its rank, and its trace, read at first use."""
-
-    def __init__(
-        self,
-        pair: Pair,
-        files: Mapping[str, File],
-        heads: Mapping[str, Head],
-        options: Options,
-        trace: Trace | None = None,
-        part: RankPart | PartInspection | None = None,
-    ) -> None:
-        self.pair = pair
-        """Names of the files and how they were paired; without unreadable files."""
-        self.notes: list[str] = []
-        """Messages about unreadable files."""
-        self.failures: dict[str, str] = {}
-        """Unreadable files by name, each with the reason."""
-        self.recording = Recording(pair, {name: files[name] for name in pair.names if name in files}, options)
-        """The files to read; empty once the trace is in memory."""
-        self.inspection: Inspection | None = None
-        """Facts from a worker that read the recording; None without one."""
-        self.part = part
-        """Label and origin of a rank of a merged file; None for a file of one rank."""
-        self._has_parts = part is None and not options.merges
-        self._head_rank = next((heads[name].rank for name in pair.names if name in heads), None)
-        self._trace = trace
-        self._lock = RLock()
-
-    @property
-    def trace(self) -> Trace:
-        """The trace. The first use reads it, and warns if one of two files is unreadable.
-
-        Raises TraceError or OSError if no file is readable.
-        """
-        if self._trace is None:
-            trace = self.read()
-            for note in self.notes:
-                warn(note)
-            return trace
-        return self._trace
-
-    @property
-    def is_read(self) -> bool:
-        """Whether the trace is in memory."""
-        return self._trace is not None
-
-    @property
-    def size(self) -> int:
-        """Stored size of its files, in bytes."""
-        return self.recording.size
-
-    @property
-    def rank(self) -> int | None:
-        """Rank in the file, else in a file name, else None.
-
-        Before the trace is read, the rank comes from the head of the file or its name.
-        """
-        return self._rank_and_origin()[0]
-
-    @property
-    def rank_from(self) -> str:
-        """Origin of the rank: `file` (`distributedInfo`), `name`, or `unknown`.
-
-        For a rank of a merged file: `label` of the merger, its only `device`, or `order`.
-        """
-        return self._rank_and_origin()[1]
-
-    def _rank_and_origin(self) -> tuple[int | None, str]:
-        content = self.inspection if self._trace is None else self._trace
-        rank = self._head_rank if content is None else content.rank
-        if rank is not None:
-            return rank, "file" if self.part is None else self.part.origin
-        return (None, "unknown") if self.pair.rank is None else (self.pair.rank, "name")
-
-    def read(self, reading: _native.Reading | None = None) -> Trace:
-        """Reads the trace once. If one of two files is unreadable, adds a note.
-
-        Raises TraceError or OSError if no file is readable.
-        """
-        with self._lock:
-            if self._trace is None:
-                result = self.recording.read(reading)
-                self._trace = result.trace
-                self._set_files(result.pair, result.failures)
-                # releases the files: those of an archive are bytes in memory
-                self.recording = self.recording._replace(pair=Pair(None, None, ""), files={})
-            return self._trace
-
-    def parts(self) -> list[Member]:
-        """Returns a member per rank of a merged file that was read; none for other members."""
-        if not self._has_parts or not (self.is_read or self.inspection):
-            return []
-        self._has_parts = False
-        if self._trace is not None:
-            return [self._part_in_memory(part) for part in split(self._trace)]
-        return [self._remote_part(number, part) for number, part in enumerate(self.inspection.parts)]
-
-    def _part_in_memory(self, part: RankPart) -> Member:
-        member = Member(self.pair, {}, {}, self.recording.options, part.trace, part)
-        member._set_files(self.pair, self.failures)
-        return member
-
-    def _remote_part(self, number: int, part: PartInspection) -> Member:
-        files = self.recording.files
-        member = Member(self.pair, files, {}, self.recording.options, None, part)
-        member.recording = member.recording._replace(part=number)
-        member.set_inspection(part.inspection)
-        return member
-
-    def set_inspection(self, inspection: Inspection) -> None:
-        """Stores the facts from a worker that read the recording."""
-        self.inspection = inspection
-        self._set_files(inspection.pair, inspection.failures)
-
-    def counts(self) -> tuple[int, int] | None:
-        """Number of events and of nodes; None before the recording is read."""
-        if self._trace is not None:
-            return self._trace.num_events, len(self._trace.nodes)
-        return None if self.inspection is None else (self.inspection.num_events, self.inspection.num_nodes)
-
-    def _set_files(self, pair: Pair, failures: Mapping[str, str]) -> None:
-        self.pair = pair
-        self.failures = dict(failures)
-        self.notes = [f"{name} was not read: {reason}" for name, reason in failures.items()]
 
 
 class TraceSet(JobAnalyses):
@@ -208,7 +76,7 @@ class TraceSet(JobAnalyses):
         ]
         unknown = f"{text.plural(counts[None], 'trace')} of unknown rank: last in an iteration over the job"
         return [
-            *_merged_files(self.members),
+            *merged_files(self.members),
             *shared,
             *([unknown] if counts[None] and len(self._members) > 1 else []),
         ]
@@ -252,7 +120,7 @@ class TraceSet(JobAnalyses):
 
     def _split_merged(self) -> None:
         """Replaces members whose files turned out to be merged with a member per rank."""
-        self._members, copies = _split_members(self._members)
+        self._members, copies = split_members(self._members)
         self._skipped |= copies
 
     def of_ranks(self, ranks: Iterable[int]) -> TraceSet:
@@ -490,7 +358,7 @@ def ranks_and_windows(members: Sequence[Member]) -> list[tuple[int | None, int]]
 def read_here(members: Sequence[Member], skipped: Mapping[str, str], *, progress: bool | None) -> TraceSet:
     """Reads all members in this process, and skips unreadable ones."""
     failures = _read_all(members, progress=progress, may_fail=True)
-    readable, copies = _split_members([member for member in members if member not in failures])
+    readable, copies = split_members([member for member in members if member not in failures])
     return TraceSet(readable, {**skipped, **_by_file(failures), **copies})
 
 
@@ -500,7 +368,7 @@ def read_by_workers(
     """Reads all members in the workers of an executor, and skips unreadable ones."""
     coordinator = _new_coordinator(executor, progress=progress)
     failures = coordinator.inspect(members)
-    readable, copies = _split_members([member for member in members if member not in failures])
+    readable, copies = split_members([member for member in members if member not in failures])
     return TraceSet(readable, {**skipped, **_by_file(failures), **copies}, coordinator)
 
 
@@ -516,37 +384,6 @@ def job_of_parts(trace: Trace, parts: Sequence[RankPart], options: Options) -> T
 def _relinked(trace: Trace, iteration: int) -> Trace:
     """Links the nodes of the rank that has them to an iteration."""
     return trace.relink(iteration=iteration) if len(trace.nodes) else trace
-
-
-def _split_members(members: Sequence[Member]) -> tuple[list[Member], dict[str, str]]:
-    """Replaces members of merged files with a member per rank.
-
-    A merged file beside the files that it merges is a copy: returned by name, with the reason.
-    """
-    parts = {member: member.parts() for member in members}
-    others = {(member.rank, member.counts()) for member, own in parts.items() if not own and member.counts()}
-    copies: dict[str, str] = {}
-    result: list[Member] = []
-    for member, own in parts.items():
-        if own and all((part.rank, part.counts()) in others for part in own):
-            copies |= dict.fromkeys(member.pair.names, "a copy: its ranks have files of their own")
-        else:
-            result += own or [member]
-    return result, copies
-
-
-def _merged_files(members: Sequence[Member]) -> list[str]:
-    """Lists merged files with the labels of their ranks."""
-    labels: dict[tuple[str, ...], list[str]] = {}
-    for member in members:
-        if member.part is not None:
-            labels.setdefault(member.pair.names, []).append(f"rank {member.rank} is {member.part.label}")
-    return [f"{names[0]} is a merged file: {', '.join(_few(ranks))}" for names, ranks in labels.items()]
-
-
-def _few(words: list[str]) -> list[str]:
-    more = len(words) - _MAX_SHOWN_SKIPPED
-    return words if more <= 0 else [*words[:_MAX_SHOWN_SKIPPED], f"and {more:,} more"]
 
 
 def _new_coordinator(executor: Executor, *, progress: bool | None) -> Coordinator:

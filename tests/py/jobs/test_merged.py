@@ -82,7 +82,7 @@ def test_some_ranks(merged: str, data: Path) -> None:
     with pytest.raises(ValueError, match=r"one or more of the ranks \[0, 1\], found \[7\]"):
         ks.read(merged, ranks=[7])
     with pytest.raises(ValueError, match='ranks="split"'):
-        ks.read(merged, ranks="all")  # type: ignore[arg-type]
+        ks.read(merged, ranks="all")  # type: ignore[arg-type] - the error is tested
     own = data / "mlp_gloo/kineto_trace_1.json.gz"
     assert ks.read(own, ranks=[1]).rank == 1
     with pytest.raises(ValueError, match="found rank 1"):

@@ -19,9 +19,10 @@ from kinetoscope._io.header import Head, head_of, peek
 from kinetoscope._io.nsight import resolve_report, stale_exports
 from kinetoscope._io.paths import is_archive_name, is_trace, is_url, metrics_beside
 from kinetoscope._io.remote import file_at, files_at
+from kinetoscope._load.member import Member
 from kinetoscope._load.read import Options
 from kinetoscope._load.streaming_archive import StreamingReader
-from kinetoscope.trace_set import Member, TraceSet, read_by_workers, read_here
+from kinetoscope.trace_set import TraceSet, read_by_workers, read_here
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
