@@ -138,6 +138,10 @@ pub enum WarningKind {
     FarTime,
     /// An iteration with an annotation that begins after its calls.
     LateStep,
+    /// A row of a merged file that no rank is known for.
+    WithoutRank,
+    /// A device whose number other ranks of a merged file give to theirs.
+    SharedDeviceNumber,
 }
 
 /// The importance of a warning.
@@ -225,6 +229,8 @@ impl WarningKind {
             Self::ShrunkInstant => "shrunk_instant",
             Self::ShrunkNode => "shrunk_node",
             Self::ShrunkEvent => "shrunk_event",
+            Self::WithoutRank => "without_rank",
+            Self::SharedDeviceNumber => "shared_device_number",
         }
     }
 
@@ -246,7 +252,9 @@ impl WarningKind {
             | Self::ShrunkArguments
             | Self::ShrunkInstant
             | Self::ShrunkNode
-            | Self::ShrunkEvent => Severity::Note,
+            | Self::ShrunkEvent
+            | Self::WithoutRank
+            | Self::SharedDeviceNumber => Severity::Note,
             _ => Severity::Defect,
         }
     }
@@ -341,6 +349,10 @@ impl WarningKind {
             Self::ShrunkInstant => "an instant, such as an allocation: removed to reduce the size",
             Self::ShrunkNode => "a node of the Execution Trace: removed to reduce the size",
             Self::ShrunkEvent => "a short host call without device work: removed to reduce the size",
+            Self::WithoutRank => "a row of a merged file names no rank: kept with the first rank",
+            Self::SharedDeviceNumber => {
+                "a device of one merged rank has the number of another rank's: all devices were numbered anew"
+            }
         }
     }
 }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use kinetoscope::analyze::{Selection, SelectionRequest, coverage, events_inside, events_within};
-use kinetoscope::edit::{ExecutionEdit, Redaction, edit, redact, shrink, trim};
-use kinetoscope::link::CapturedGraphs;
+use kinetoscope::edit::{ExecutionEdit, Redaction, edit, redact, separate_devices, shrink, split, trim};
+use kinetoscope::link::{CapturedGraphs, MergedRank, MergedRanks};
 use kinetoscope::read::snapshot::read_snapshot;
 use kinetoscope::table::{CAPTURED, TABLES};
 use kinetoscope::time::{TimeRange, Ts};
@@ -23,6 +23,10 @@ use crate::error::raised;
 use crate::table::{Table, find};
 use crate::tables::Tables;
 use crate::writing::written;
+
+/// A rank of a merged file: its trace, its label, the origin of its number, and the original id of
+/// each element, as four-byte integers.
+type RankPart<'py> = (Trace, String, &'static str, Bound<'py, PyBytes>);
 
 /// A linked trace. The public class of the same name wraps it.
 #[pyclass(frozen, module = "kinetoscope._native")]
@@ -205,6 +209,33 @@ impl Trace {
         let (part, ids) = py.detach(cut).map_err(|error: Error| raised(&error))?;
         let ids: Vec<u8> = ids.iter().flat_map(|id| id.to_ne_bytes()).collect();
         Ok((part, PyBytes::new(py, &ids)))
+    }
+
+    /// The ranks of a merged file, by number; none for the recording of one rank.
+    #[pyo3(signature = (*, max_threads = 1))]
+    fn split<'py>(&self, py: Python<'py>, max_threads: usize) -> Vec<RankPart<'py>> {
+        let linked = &self.linked;
+        let parts = py.detach(|| {
+            let merged = MergedRanks::of(linked);
+            let parts = merged.map_or_else(Vec::new, |merged| split(linked, &merged));
+            parts.into_iter().map(|part| (Self::new(part.trace, max_threads), part.rank, part.ids)).collect::<Vec<_>>()
+        });
+        let part = |(trace, rank, ids): (Self, MergedRank, Vec<u32>)| {
+            let ids: Vec<u8> = ids.iter().flat_map(|id| id.to_ne_bytes()).collect();
+            (trace, rank.label, rank.origin.name(), PyBytes::new(py, &ids))
+        };
+        parts.into_iter().map(part).collect()
+    }
+
+    /// A merged file as one trace in which no two ranks share the number of a device; `None` if
+    /// none does.
+    #[pyo3(signature = (*, max_threads = 1))]
+    fn with_separate_devices(&self, py: Python<'_>, max_threads: usize) -> Option<Self> {
+        let linked = &self.linked;
+        py.detach(|| {
+            let merged = MergedRanks::of(linked)?;
+            separate_devices(linked, &merged).map(|trace| Self::new(trace, max_threads))
+        })
     }
 
     /// The trace with as much left out as it takes for its snapshot to have so many bytes at most.

@@ -37,6 +37,7 @@ mod laws;
 mod likeness;
 mod links;
 mod marks;
+mod merged_ranks;
 mod metrics;
 mod nodes;
 mod nsight;

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use kinetoscope::edit::split;
+use kinetoscope::link::MergedRanks;
 use kinetoscope::read::snapshot::read_snapshot;
 use kinetoscope::read::{Container, FileHint, FileOrigin, FilePair, head, pair_up, rank_of, sniff};
 use kinetoscope::write::chrome::write_chrome;
@@ -31,8 +33,8 @@ impl Session {
         added.map_err(|error| thrown(&error))
     }
 
-    /// Reads trace files as they are, plain or gzip, or a snapshot. Throws `{message, byte,
-    /// event}`.
+    /// Reads trace files as they are, plain or gzip, or a snapshot. The ranks of a merged file
+    /// become one trace each. Throws `{message, byte, event}`.
     #[expect(clippy::needless_pass_by_value, reason = "optional arguments from JavaScript come by value")]
     pub fn read(kineto: &[u8], execution: Option<Box<[u8]>>) -> Result<Session, JsValue> {
         let inputs = [Some(kineto), execution.as_deref()].into_iter().flatten().map(Input::new);
@@ -40,8 +42,13 @@ impl Session {
             Container::Snapshot => read_snapshot(kineto, Limits::default()),
             _ => read(inputs, Limits::default()),
         };
-        let trace = trace.map_err(|error| thrown(&error))?;
-        Ok(Self(view::Session::new(LinkedTrace::new(trace))))
+        let linked = LinkedTrace::new(trace.map_err(|error| thrown(&error))?);
+        let Some(merged) = MergedRanks::of(&linked) else { return Ok(Self(view::Session::new(linked))) };
+        let mut session = view::Session::default();
+        for part in split(&linked, &merged) {
+            session.add("", None, LinkedTrace::new(part.trace)).map_err(|error| thrown(&error))?;
+        }
+        Ok(Self(session))
     }
 
     /// One of the traces as other viewers read it, Chrome's JSON. Throws `{message, byte, event}`.

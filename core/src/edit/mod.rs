@@ -1,4 +1,4 @@
-//! Edits traces: trims, redacts and shrinks them; cuts, upgrades and anonymises Execution Traces.
+//! Edits traces: trims, splits, redacts, shrinks; cuts, upgrades, anonymises Execution Traces.
 
 mod communications;
 mod cut;
@@ -13,6 +13,7 @@ mod public;
 mod rebuild;
 mod redact;
 mod shrink;
+mod split;
 mod texts;
 mod trim;
 mod upgrade;
@@ -25,6 +26,7 @@ use execution_draft::ExecutionDraft;
 pub use extent::TrimExtent;
 pub use redact::{Redaction, redact};
 pub use shrink::shrink;
+pub use split::{RankTrace, separate_devices, split};
 pub use trim::{TrimmedTrace, trim};
 
 /// The edits, in this order.

@@ -41,17 +41,22 @@ pub(super) type TextMaker<'a> = dyn FnMut(&mut Strings, TextRole, StrId) -> StrI
 
 /// The same trace with the texts that it uses, and no others.
 pub(super) fn compact(mut trace: Trace) -> Trace {
-    let mut known: Vec<Option<StrId>> = vec![None; trace.strings.len()];
-    let old = std::mem::take(&mut trace.strings);
-    with_texts_made(trace, &mut |strings, _, id| match known.get_mut(id.index()) {
+    let (strings, args) = (std::mem::take(&mut trace.strings), std::mem::take(&mut trace.args));
+    compact_from(trace, &strings, &args)
+}
+
+/// Rows with the texts and the arguments that they use, out of those of a larger trace.
+pub(super) fn compact_from(rows: Trace, old: &Strings, args: &Args) -> Trace {
+    let mut known: Vec<Option<StrId>> = vec![None; old.len()];
+    with_texts_made(rows, args, &mut |strings, _, id| match known.get_mut(id.index()) {
         Some(place) => *place.get_or_insert_with(|| strings.intern(old.text(id))),
         None => StrId::EMPTY,
     })
 }
 
-/// Rebuilds the trace with the text that `make` returns for each text, given the new strings, the
-/// role, and the old id.
-pub(super) fn with_texts_made(mut trace: Trace, make: &mut TextMaker<'_>) -> Trace {
+/// Rebuilds the rows of a trace with its arguments, and with the text that `make` returns for each
+/// text, given the new strings, the role, and the old id.
+pub(super) fn with_texts_made(mut trace: Trace, args: &Args, make: &mut TextMaker<'_>) -> Trace {
     let mut strings = Strings::default();
     let mut make = |role, id: StrId| if id == StrId::EMPTY { id } else { make(&mut strings, role, id) };
     for header in [&mut trace.header, &mut trace.execution_header] {
@@ -63,7 +68,7 @@ pub(super) fn with_texts_made(mut trace: Trace, make: &mut TextMaker<'_>) -> Tra
     places(&mut trace, &mut make);
     rows(&mut trace, &mut make);
     trace.nodes.iter_mut().flat_map(Node::texts_mut).for_each(|text| *text = make(TextRole::Node, *text));
-    let fields = arguments(&mut trace, &mut make);
+    let fields = arguments(&mut trace, args, &mut make);
     trace.args = Args::new(
         fields.templates.into_iter().map(|fields| ArgsTemplate::new(fields, &strings)).collect(),
         fields.values,
@@ -153,10 +158,9 @@ fn made(field: &TemplateField, make: &mut dyn FnMut(TextRole, StrId) -> StrId) -
     TemplateField { key: make(TextRole::Key, field.key), value, is_outer: field.is_outer }
 }
 
-fn arguments(trace: &mut Trace, make: &mut dyn FnMut(TextRole, StrId) -> StrId) -> MovedArguments {
-    let from = std::mem::take(&mut trace.args);
+fn arguments(trace: &mut Trace, from: &Args, make: &mut dyn FnMut(TextRole, StrId) -> StrId) -> MovedArguments {
     let mut moved = MovedArguments { places: vec![None; from.templates().len()], ..MovedArguments::default() };
-    each_args(trace, &mut |args, _| moved.args(&from, args, make));
+    each_args(trace, &mut |args, _| moved.args(from, args, make));
     moved
 }
 

@@ -81,9 +81,9 @@ impl Redactor {
     fn trace(&mut self, mut trace: Trace) -> Trace {
         let mut num_texts = self.nodes(&mut trace);
         let num_keys = drop_unknown_keys(&mut trace);
-        let strings = std::mem::take(&mut trace.strings);
+        let (strings, args) = (std::mem::take(&mut trace.strings), std::mem::take(&mut trace.args));
         let mut known: FxHashMap<(TextRole, StrId), StrId> = FxHashMap::default();
-        let mut trace = with_texts_made(trace, &mut |made, role, id| {
+        let mut trace = with_texts_made(trace, &args, &mut |made, role, id| {
             *known.entry((role, id)).or_insert_with(|| {
                 let (before, now) = (strings.text(id), self.text(&strings, role, strings.text(id)));
                 num_texts += u64::from(before != now);

@@ -3,6 +3,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::launch_index::of_number;
+use super::rank_label::RankLabel;
 use crate::id::StrId;
 use crate::trace::Trace;
 use crate::trace::arg_key::ArgKey;
@@ -76,14 +77,8 @@ fn winner(votes: &FxHashMap<StrId, usize>) -> Option<StrId> {
 
 /// The only host process with the label of a device process.
 fn same_label(trace: &Trace, hosts: &FxHashSet<StrId>, device: StrId) -> Option<StrId> {
-    let label = rank_label(trace.strings.text(device))?;
-    let mut same = hosts.iter().filter(|host| rank_label(trace.strings.text(**host)) == Some(label));
+    let label = RankLabel::of_process(trace, device)?;
+    let mut same = hosts.iter().filter(|host| RankLabel::of_process(trace, **host).as_ref() == Some(&label));
     let first = same.next()?;
     same.next().is_none().then_some(*first)
-}
-
-/// The label that a merger put before a process id: `TP00` of `[TP00] 4242`.
-pub(super) fn rank_label(process: &str) -> Option<&str> {
-    let (label, _) = process.strip_prefix('[')?.split_once(']')?;
-    Some(label).filter(|label| !label.is_empty())
 }

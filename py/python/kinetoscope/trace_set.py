@@ -6,7 +6,6 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 from kinetoscope import _native
@@ -14,124 +13,21 @@ from kinetoscope._analysis.methods import JobAnalyses
 from kinetoscope._base import lazy, text
 from kinetoscope._base.progress import bar
 from kinetoscope._base.threads import for_each
-from kinetoscope._base.warnings import warn
 from kinetoscope._export.tables import Part, export
 from kinetoscope._io.discovery import Pair
 from kinetoscope._io.paths import natural
-from kinetoscope._load.read import Options
-from kinetoscope._load.recording import Recording
+from kinetoscope._load.member import Member, merged_files, split_members
+from kinetoscope._load.read import Options, RankPart
 from kinetoscope.table import Table
 from kinetoscope.trace import Trace, redacted
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
-    from kinetoscope._io.header import Head
-    from kinetoscope._io.source import File
     from kinetoscope._remote.coordinator import Coordinator
-    from kinetoscope._remote.worker import Inspection
 
 _MAX_SHOWN_SKIPPED = 10
 _PICTURE_WIDTH_PX = 900
-
-
-class Member:
-    """One recording of a job: its files, its rank, and its trace, read at first use."""
-
-    def __init__(
-        self,
-        pair: Pair,
-        files: Mapping[str, File],
-        heads: Mapping[str, Head],
-        options: Options,
-        trace: Trace | None = None,
-    ) -> None:
-        self.pair = pair
-        """Names of the files and how they were paired; without unreadable files."""
-        self.notes: list[str] = []
-        """Messages about unreadable files."""
-        self.failures: dict[str, str] = {}
-        """Unreadable files by name, each with the reason."""
-        self.recording = Recording(pair, {name: files[name] for name in pair.names}, options)
-        """The files to read; empty once the trace is in memory."""
-        self.inspection: Inspection | None = None
-        """Facts from a worker that read the recording; None without one."""
-        self._head_rank = next((heads[name].rank for name in pair.names if name in heads), None)
-        self._trace = trace
-        self._lock = RLock()
-
-    @property
-    def trace(self) -> Trace:
-        """The trace. The first use reads it, and warns if one of two files is unreadable.
-
-        Raises TraceError or OSError if no file is readable.
-        """
-        if self._trace is None:
-            trace = self.read()
-            for note in self.notes:
-                warn(note)
-            return trace
-        return self._trace
-
-    @property
-    def is_read(self) -> bool:
-        """Whether the trace is in memory."""
-        return self._trace is not None
-
-    @property
-    def size(self) -> int:
-        """Stored size of its files, in bytes."""
-        return self.recording.size
-
-    @property
-    def rank(self) -> int | None:
-        """Rank in the file, else in a file name, else None.
-
-        Before the trace is read, the rank comes from the head of the file or its name.
-        """
-        return self._rank_and_origin()[0]
-
-    @property
-    def rank_from(self) -> str:
-        """Origin of the rank: `file` (`distributedInfo`), `name`, or `unknown`."""
-        return self._rank_and_origin()[1]
-
-    def _rank_and_origin(self) -> tuple[int | None, str]:
-        content = self.inspection if self._trace is None else self._trace
-        rank = self._head_rank if content is None else content.rank
-        if rank is not None:
-            return rank, "file"
-        return (None, "unknown") if self.pair.rank is None else (self.pair.rank, "name")
-
-    def read(self, reading: _native.Reading | None = None) -> Trace:
-        """Reads the trace once. If one of two files is unreadable, adds a note.
-
-        Raises TraceError or OSError if no file is readable.
-        """
-        with self._lock:
-            if self._trace is None:
-                result = self.recording.read(reading)
-                self._trace = result.trace
-                self._set_files(result.pair, result.failures)
-                # releases the files: those of an archive are bytes in memory
-                self.recording = self.recording._replace(pair=Pair(None, None, ""), files={})
-            return self._trace
-
-    def set_inspection(self, inspection: Inspection) -> None:
-        """Stores the facts from a worker that read the recording."""
-        self.inspection = inspection
-        self._set_files(inspection.pair, inspection.failures)
-
-    def counts(self) -> tuple[int, int] | None:
-        """Number of events and of nodes; None before the recording is read."""
-        if self._trace is not None:
-            return self._trace.num_events, len(self._trace.nodes)
-        return None if self.inspection is None else (self.inspection.num_events, self.inspection.num_nodes)
-
-    def _set_files(self, pair: Pair, failures: Mapping[str, str]) -> None:
-        self.pair = pair
-        self.failures = dict(failures)
-        self.notes = [f"{name} was not read: {reason}" for name, reason in failures.items()]
 
 
 class TraceSet(JobAnalyses):
@@ -171,7 +67,7 @@ class TraceSet(JobAnalyses):
 
     @property
     def notes(self) -> list[str]:
-        """Remarks about ranks with several traces, and about traces of unknown rank."""
+        """Remarks about merged files, ranks with several traces, and traces of unknown rank."""
         counts = Counter(member.rank for member in self.members)
         shared = [
             f"rank {rank} has {number} traces: job[{rank}] is the first, job.windows({rank}) lists all"
@@ -179,7 +75,11 @@ class TraceSet(JobAnalyses):
             if number > 1 and rank is not None
         ]
         unknown = f"{text.plural(counts[None], 'trace')} of unknown rank: last in an iteration over the job"
-        return shared + ([unknown] if counts[None] and len(self._members) > 1 else [])
+        return [
+            *merged_files(self.members),
+            *shared,
+            *([unknown] if counts[None] and len(self._members) > 1 else []),
+        ]
 
     @property
     def ranks(self) -> list[int]:
@@ -206,6 +106,7 @@ class TraceSet(JobAnalyses):
             if all(member.is_read for member in members):
                 return members
             _read_all([member for member in members if not member.is_read], progress=None)
+            self._split_merged()
 
     def load(self, *, progress: bool | None = None) -> TraceSet:
         """Reads all traces that are not in memory yet, in parallel. Returns the set itself.
@@ -214,7 +115,18 @@ class TraceSet(JobAnalyses):
         complete by then stay in memory. Raises TraceError for an unreadable trace.
         """
         _read_all([member for member in self.members if not member.is_read], progress=progress)
+        self._split_merged()
         return self
+
+    def _split_merged(self) -> None:
+        """Replaces members whose files turned out to be merged with a member per rank."""
+        self._members, copies = split_members(self._members)
+        self._skipped |= copies
+
+    def of_ranks(self, ranks: Iterable[int]) -> TraceSet:
+        """Returns the traces of some ranks. Raises ValueError for a missing rank."""
+        self.load()
+        return TraceSet(self._of_ranks(ranks), self._skipped)
 
     def export(self, path: str | os.PathLike[str], table: str = "events") -> Path:
         """Writes a table of all traces to one file, as `Trace.export` does.
@@ -271,6 +183,7 @@ class TraceSet(JobAnalyses):
         failures = coordinator.inspect(self._members)
         self._members = [member for member in self._members if member not in failures]
         self._skipped |= _by_file(failures)
+        self._split_merged()
         return coordinator.analyze(self._of_ranks(rank), name, request)
 
     def report(
@@ -389,7 +302,13 @@ class TraceSet(JobAnalyses):
         return self.windows(rank)[0]
 
     def __iter__(self) -> Iterator[Trace]:
-        return (member.trace for member in self.members)
+        for member in self.members:
+            trace = member.trace
+            if not (parts := member.parts()):
+                yield trace
+                continue
+            self._members = [*(other for other in self._members if other is not member), *parts]
+            yield from (part.trace for part in parts)
 
     def __len__(self) -> int:
         return len(self._members)
@@ -462,7 +381,8 @@ def ranked(job: TraceSet) -> Iterator[tuple[str, Trace]]:
 def read_here(members: Sequence[Member], skipped: Mapping[str, str], *, progress: bool | None) -> TraceSet:
     """Reads all members in this process, and skips unreadable ones."""
     failures = _read_all(members, progress=progress, may_fail=True)
-    return TraceSet([member for member in members if member not in failures], {**skipped, **_by_file(failures)})
+    readable, copies = split_members([member for member in members if member not in failures])
+    return TraceSet(readable, {**skipped, **_by_file(failures), **copies})
 
 
 def read_by_workers(
@@ -471,8 +391,22 @@ def read_by_workers(
     """Reads all members in the workers of an executor, and skips unreadable ones."""
     coordinator = _new_coordinator(executor, progress=progress)
     failures = coordinator.inspect(members)
-    readable = [member for member in members if member not in failures]
-    return TraceSet(readable, {**skipped, **_by_file(failures)}, coordinator)
+    readable, copies = split_members([member for member in members if member not in failures])
+    return TraceSet(readable, {**skipped, **_by_file(failures), **copies}, coordinator)
+
+
+def job_of_parts(trace: Trace, parts: Sequence[RankPart], options: Options) -> TraceSet:
+    """Returns the job of the ranks in a merged file."""
+    pair = Pair(trace.source or "bytes", trace.execution_source, "given" if trace.execution_source else "alone")
+    traces = [part.trace if options.iteration is None else _relinked(part.trace, options.iteration) for part in parts]
+    return TraceSet(
+        [Member(pair, {}, {}, options, trace, part) for trace, part in zip(traces, parts, strict=True)],
+    )
+
+
+def _relinked(trace: Trace, iteration: int) -> Trace:
+    """Links the nodes of the rank that has them to an iteration."""
+    return trace.relink(iteration=iteration) if len(trace.nodes) else trace
 
 
 def _new_coordinator(executor: Executor, *, progress: bool | None) -> Coordinator:

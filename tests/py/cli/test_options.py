@@ -18,7 +18,7 @@ from kinetoscope._cli.main import COMMANDS, command_parser
 pytestmark = pytest.mark.unit
 
 PACKAGE = Path(ks.__file__).parent
-READING = ["--et", "et.json", "--max-bytes", "9", "--cache", "folder"]
+READING = ["--et", "et.json", "--max-bytes", "9", "--cache", "folder", "--merge-ranks"]
 WRITING = ["--csv", "-o", "out.csv", "--limit", "3"]
 SELECTION = ["--start-ns", "-1", "--end-ns", "2", "--iteration", "3", "--stream", "7", "--rank", "0"]
 RECORDING = ["--wait", "1", "--stack", "--no-et", "--ranks", "0,8", "--slow-step", "2", "--at", "3", "-d", "folder"]

@@ -4,7 +4,7 @@ import { messageOf } from "./source";
 /** Traces read from files. */
 export interface FilesRead {
   readonly source: WasmSource;
-  /** A name per trace, in the order of the traces. */
+  /** A name per trace, in the order of the traces; the name of a single file. */
   readonly names: readonly string[];
   /** Files that were skipped, with the reason. */
   readonly skipped: readonly SkippedFile[];
@@ -38,7 +38,7 @@ export async function readAll(files: readonly File[]): Promise<FilesRead> {
   for (const recording of found.whole) {
     const { name } = recording.kineto;
     try {
-      traces.push({ name, ...(await snapshotOf(recording)) });
+      traces.push(...(await snapshotsOf(recording)));
     } catch (error) {
       skipped.push({ name, why: messageOf(error) });
       if (recording.execution)
@@ -92,11 +92,13 @@ async function read({ kineto, execution }: Recording): Promise<WasmSource> {
   });
 }
 
-async function snapshotOf(recording: Recording): Promise<Omit<Snapshot, "name">> {
+/** A snapshot of each rank in a recording: a merged file has several. */
+async function snapshotsOf(recording: Recording): Promise<readonly Snapshot[]> {
+  const { name } = recording.kineto;
   const alone = await read(recording);
   try {
-    const [part] = alone.query("overview", {}).parts;
-    return { bytes: alone.snapshot(0), rank: part?.rank ?? recording.rank };
+    const { parts } = alone.query("overview", {});
+    return parts.map(({ part, rank }) => ({ bytes: alone.snapshot(part), name, rank: rank ?? recording.rank }));
   } finally {
     alone.close();
   }

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from kinetoscope._export.et_plus import EtPlusFile as EtPlusFile
     from kinetoscope._export.tables import Part as Part
     from kinetoscope._io.source import Cache as Cache
+    from kinetoscope._io.source import RankMode as RankMode
+    from kinetoscope._io.source import Ranks as Ranks
     from kinetoscope._io.source import Source as Source
     from kinetoscope._notebook.widget import Timeline as Timeline
     from kinetoscope._remote.coordinator import Coordinator as Coordinator
@@ -67,6 +69,8 @@ if not TYPE_CHECKING:
             "Part": "kinetoscope._export.tables",
             "Coordinator": "kinetoscope._remote.coordinator",
             "Path": "pathlib",
+            "RankMode": "kinetoscope._io.source",
+            "Ranks": "kinetoscope._io.source",
             "Self": "typing_extensions",
             "Source": "kinetoscope._io.source",
             "Static": "kinetoscope._report.static",

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from kinetoscope import _native
+from kinetoscope._base import lazy
 from kinetoscope._cli.arguments import Group, count
 from kinetoscope._cli.output import ranked, refuse_input, sources
 from kinetoscope._cli.terminal import busy
@@ -30,6 +31,12 @@ class ReadingOptions(NamedTuple):
     no_et: bool
     max_bytes: int | None
     cache: str | None
+    merge_ranks: bool
+
+    @property
+    def ranks(self) -> lazy.RankMode:
+        """The argument `ranks` of `read`."""
+        return "merge" if self.merge_ranks else "split"
 
 
 def add_trace(parser: argparse.ArgumentParser) -> None:
@@ -52,6 +59,7 @@ def add_reading(parser: argparse.ArgumentParser, *, needs_et: bool = False) -> N
         group.add_argument("--no-et", action="store_true", help="read no Execution Trace")
     group.add_argument("--max-bytes", type=count, metavar="N", help="refuse files of more bytes after decompression")
     group.add_argument("--cache", metavar="DIR", help="store snapshots in DIR to read the same files faster")
+    group.add_argument("--merge-ranks", action="store_true", help="read a file with several ranks as one trace")
 
 
 def add_rank(group: Group) -> None:
@@ -72,10 +80,11 @@ def read_path(path: str, options: ReadingOptions, output: Path | None = None) ->
     if path.endswith("/") or Path(path).is_dir():
         if options.et:
             raise ValueError(f"expected a file with --et, found a folder: {path}")
-        return read_dir(path, et=False if options.no_et else None, max_bytes=options.max_bytes, cache=options.cache)
+        et = False if options.no_et else None
+        return read_dir(path, et=et, max_bytes=options.max_bytes, cache=options.cache, ranks=options.ranks)
     with busy(f"reading {path}"):
         execution = False if options.no_et else options.et
-        return read(path, execution, max_bytes=options.max_bytes, cache=options.cache)
+        return read(path, execution, max_bytes=options.max_bytes, cache=options.cache, ranks=options.ranks)
 
 
 def read_trace(path: str, options: ReadingOptions, output: Path | None = None) -> Trace | TraceSet:
@@ -125,7 +134,7 @@ def _read_several(paths: Sequence[str], options: ReadingOptions, output: Path | 
     if output:
         refuse_input(output, paths)
     et = False if options.no_et else None
-    job = read_several(paths, et=et, max_bytes=options.max_bytes, cache=options.cache)
+    job = read_several(paths, et=et, max_bytes=options.max_bytes, cache=options.cache, ranks=options.ranks)
     for path, reason in job.skipped.items():
         print(f"kinetoscope: skipped {path}: {reason}", file=sys.stderr)
     return job

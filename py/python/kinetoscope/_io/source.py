@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Literal, Protocol
 
@@ -38,6 +39,12 @@ Source = str | os.PathLike[str] | Content
 
 Cache = str | os.PathLike[str] | Literal[False] | None
 """A cache folder, False for no cache, or None for the folder of `use_cache`."""
+
+RankMode = Literal["split", "merge"]
+"""Whether each rank of a merged file becomes a trace, or all of them become one."""
+
+Ranks = RankMode | Iterable[int]
+"""The same, or some of the ranks."""
 
 
 class File(Protocol):

@@ -19,9 +19,10 @@ from kinetoscope._io.header import Head, head_of, peek
 from kinetoscope._io.nsight import resolve_report, stale_exports
 from kinetoscope._io.paths import is_archive_name, is_trace, is_url, metrics_beside
 from kinetoscope._io.remote import file_at, files_at
+from kinetoscope._load.member import Member
 from kinetoscope._load.read import Options
 from kinetoscope._load.streaming_archive import StreamingReader
-from kinetoscope.trace_set import Member, TraceSet, read_by_workers, read_here
+from kinetoscope.trace_set import TraceSet, read_by_workers, read_here
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -54,6 +55,7 @@ def read_dir(  # noqa: PLR0913 - the options of `read`, by keyword
     cache: lazy.Cache = None,
     storage_options: Mapping[str, Any] | None = None,
     executor: lazy.Executor | None = None,
+    ranks: lazy.RankMode = "split",
 ) -> TraceSet:
     """Reads all traces of a folder, and pairs Kineto traces with Execution Traces.
 
@@ -72,21 +74,25 @@ def read_dir(  # noqa: PLR0913 - the options of `read`, by keyword
     of any machine. The workers must see the same paths or URLs. Operations that need whole traces
     (`job[rank]`, timelines, reports) still read them in this process.
 
-    `iteration`, `max_bytes`, `cache` and `storage_options` are those of `read`. `iteration`
-    changes only recordings of two files.
+    `iteration`, `max_bytes`, `cache`, `storage_options` and `ranks` are those of `read`.
+    `iteration` changes only recordings of two files. A file that merges ranks is skipped as a copy
+    if these ranks have files of their own.
 
     Raises:
         TraceError: no file of the folder is a trace.
         OSError: the folder cannot be listed.
         ImportError: a package for the URL is missing.
-        ValueError: the path is empty, or the arguments are an archive and an executor.
+        ValueError: the path is empty, the arguments are an archive and an executor, or `ranks` is
+            unknown.
     """
     path = os.fspath(folder)
     if not path:
         raise ValueError("expected the path of a folder, found an empty one")
     if path.endswith(os.sep):
         expect_no_file(path)
-    options = Options(max_bytes, cache_folder(cache), iteration=iteration)
+    if ranks not in {"split", "merge"}:
+        raise ValueError(f'expected ranks="split" or ranks="merge", found {ranks!r}')
+    options = Options(max_bytes, cache_folder(cache), iteration=iteration, merges=ranks == "merge")
     job_options = JobOptions(eager=eager, progress=progress, executor=executor, has_executions=et is not False)
     archive = _as_archive(folder, storage_options)
     if archive is not None and executor is not None:
@@ -105,13 +111,14 @@ def read_several(
     et: lazy.Literal[False] | None = None,
     max_bytes: int | None = None,
     cache: lazy.Cache = None,
+    ranks: lazy.RankMode = "split",
 ) -> TraceSet:
     """Reads several files, archives and folders, at paths or URLs, as one job.
 
     Names of files are their paths. Also reads Execution Traces beside the files, unless `et` is
     False. Raises the errors of `read_dir`.
     """
-    options = Options(max_bytes, cache_folder(cache))
+    options = Options(max_bytes, cache_folder(cache), merges=ranks == "merge")
     combined = Listing({}, {})
     for source in sources:
         listing = _list_source(source, options)
@@ -125,7 +132,7 @@ def read_archive(
 ) -> Trace | TraceSet:
     """Reads an archive for `read`: returns its trace, or a TraceSet of several recordings."""
     # one thread per recording, as in any job
-    job_options = Options(options.max_bytes, options.cache, iteration=options.iteration)
+    job_options = Options(options.max_bytes, options.cache, iteration=options.iteration, merges=options.merges)
     job = _read_archived_job(file, execution, job_options, JobOptions(has_executions=has_executions))
     if len(job) > 1:
         return job

@@ -26,7 +26,13 @@ class Options:
     """Options of `read` and `read_dir`, for each recording."""
 
     def __init__(
-        self, max_bytes: int | None, cache: str | None, max_threads: int = 1, iteration: int | None = None
+        self,
+        max_bytes: int | None,
+        cache: str | None,
+        max_threads: int = 1,
+        iteration: int | None = None,
+        *,
+        merges: bool = False,
     ) -> None:
         if max_bytes is not None and max_bytes < 0:
             raise ValueError(f"expected max_bytes of at least 0, found {max_bytes}")
@@ -38,9 +44,11 @@ class Options:
         """Threads per recording. The recordings of a job are read on one thread each."""
         self.iteration = iteration
         """Iteration that the nodes of a recording are linked to; None for the recorded links."""
+        self.merges = merges
+        """Whether the ranks of a merged file stay one trace."""
 
 
-def read(
+def read(  # noqa: PLR0913 - options by keyword
     source: lazy.Source,
     et: lazy.Source | lazy.Literal[False] | None = None,
     *,
@@ -48,8 +56,11 @@ def read(
     max_bytes: int | None = None,
     cache: lazy.Cache = None,
     storage_options: Mapping[str, lazy.Any] | None = None,
+    ranks: lazy.Ranks = "split",
 ) -> Trace | lazy.Any:
     """Reads a Kineto trace and its Execution Trace, and links them. Returns a Trace.
+
+    A file that merges the ranks of a job is a job: returns a TraceSet with a trace per rank.
 
     `source` is a path, a URL, bytes, or a file opened in binary mode. fsspec opens a URL (s3, gs,
     http, …) with `storage_options`. The content decides the format, not the name:
@@ -72,31 +83,69 @@ def read(
     file, and of all files of an archive together; default: no limit. `cache` is a folder of
     snapshots that make a second `read` of the same files fast; default: the folder of `use_cache`.
 
+    `ranks` is about files with several ranks: `"split"` makes a job of them, and `"merge"` one
+    Trace. A list of ranks returns a TraceSet of these alone. docs/merged-files.md says which files
+    are merged, and where each event goes.
+
     A trace with defects may still be readable; `Trace.health` lists them.
 
     Raises:
         TraceError: the content is not a readable trace; the message says where.
         OSError: a file cannot be opened.
         ImportError: a package for the URL is missing.
-        ValueError: `source` is an empty path, or `max_bytes` is negative.
+        ValueError: `source` is an empty path, `max_bytes` is negative, or a rank is missing.
     """
-    options = Options(max_bytes, cache_folder(cache), num_processors(), iteration)
+    selected = _selected_ranks(ranks)
+    merges = ranks == "merge"
+    options = Options(max_bytes, cache_folder(cache), num_processors(), iteration, merges=merges)
     file = _open_source(source, storage_options)
     is_archive = _native.is_archive(file.head())
     execution = file.execution() if et is None else None if et is False else _open_source(et, storage_options)
     if is_archive:
         from kinetoscope._load.job import read_archive
 
-        return read_archive(file, execution, options, has_executions=et is not False)
+        return _of_ranks(read_archive(file, execution, options, has_executions=et is not False), selected)
     if et is None and execution is not None:
         result = _read_with_neighbour(file, execution, options)
     else:
         result = read_files([file] if execution is None else [file, execution], options)
-    if iteration is None:
-        return result
-    if isinstance(result, Trace):
-        return result.relink(iteration=iteration)
-    raise _native.UnsupportedTraceError(f"expected a trace to link, found {result.sort} ({result.source})")
+    if not isinstance(result, Trace):
+        if iteration is None:
+            return result
+        raise _native.UnsupportedTraceError(f"expected a trace to link, found {result.sort} ({result.source})")
+    found = result if merges else _job_of(result, options)
+    if found is result and iteration is not None:
+        return _of_ranks(result.relink(iteration=iteration), selected)
+    return _of_ranks(found, selected)
+
+
+def _selected_ranks(ranks: lazy.Ranks) -> set[int] | None:
+    """Returns the selected ranks; None for all. Raises ValueError for another word."""
+    if isinstance(ranks, str):
+        if ranks not in {"split", "merge"}:
+            raise ValueError(f'expected ranks="split", ranks="merge" or a list of ranks, found {ranks!r}')
+        return None
+    return set(ranks)
+
+
+def _of_ranks(found: Trace | lazy.Any, ranks: set[int] | None) -> Trace | lazy.Any:
+    """Selects ranks. Raises ValueError for a missing one."""
+    if ranks is None:
+        return found
+    if not isinstance(found, Trace):
+        return found.of_ranks(ranks)
+    if ranks != {found.rank} and found.rank is not None:
+        raise ValueError(f"expected a trace of the ranks {sorted(ranks)}, found rank {found.rank}")
+    return found
+
+
+def _job_of(trace: Trace, options: Options) -> Trace | lazy.Any:
+    """Returns the job in a merged file; the trace itself if it has one rank."""
+    if not (parts := split(trace)):
+        return trace
+    from kinetoscope.trace_set import job_of_parts
+
+    return job_of_parts(trace, parts, options)
 
 
 def read_recording(
@@ -142,7 +191,30 @@ def read_files(files: Sequence[File], options: Options, reading: _native.Reading
     labels = [file.label for file in files]
     if isinstance(native, _native.Tables):
         return _tables(native, labels[0])
+    if options.merges:
+        native = native.with_separate_devices(max_threads=options.max_threads) or native
     return Trace(native, labels[0], labels[1] if len(labels) > 1 else None)
+
+
+class RankPart:
+    """A rank of a merged file."""
+
+    def __init__(self, trace: Trace, label: str, origin: str) -> None:
+        self.trace = trace
+        self.label = label
+        """Name of the rank in the file: `TP0`, `rank 3`, or its process."""
+        self.origin = origin
+        """Origin of its number: `label`, `device` (its only GPU), or `order`."""
+
+
+def split(trace: Trace) -> list[RankPart]:
+    """Returns the ranks of a merged file; none for the recording of one rank."""
+    parts: list[RankPart] = []
+    for native, label, origin, ids in trace._native.split(max_threads=num_processors()):  # noqa: SLF001 - the core splits it
+        part = Trace(native, trace.source, trace.execution_source)
+        part.original_ids = memoryview(ids).cast("I")
+        parts.append(RankPart(part, label, origin))
+    return parts
 
 
 def _tables(native: _native.Tables, source: str | None) -> Tables:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kinetoscope import _native
 from kinetoscope._io.discovery import Pair
-from kinetoscope._load.read import Options, read_recording
+from kinetoscope._load.read import Options, RankPart, read_recording, split
 
 if TYPE_CHECKING:
     from kinetoscope._io.source import File
@@ -21,6 +21,8 @@ class Recording(NamedTuple):
     files: Mapping[str, File]
     """Files by name, at least those of `pair`."""
     options: Options
+    part: int | None = None
+    """Index among the ranks of a merged file; None for all of the file."""
 
     @property
     def size(self) -> int:
@@ -44,7 +46,9 @@ class Recording(NamedTuple):
                 errors.append(error)
             else:
                 failed = [name for name in self.pair.names if name not in attempt.names]
-                return ReadResult(self._relinked(trace), attempt, {name: str(errors[0]) for name in failed})
+                may_split = self.part is None and not self.options.merges
+                whole = trace if self.part is None else split(trace)[self.part].trace
+                return ReadResult(self._relinked(whole), attempt, {name: str(errors[0]) for name in failed}, may_split)
         # of a pair, the error of the Kineto trace
         raise errors[-2] if len(errors) > 1 else errors[0]
 
@@ -63,3 +67,9 @@ class ReadResult(NamedTuple):
     """Names of the files that were read."""
     failures: Mapping[str, str]
     """Unreadable files by name, each with the reason."""
+    may_split: bool = False
+    """Whether the ranks of a merged file become traces of their own."""
+
+    def parts(self) -> list[RankPart]:
+        """Returns the ranks of a merged file; none if the trace is of one rank, or stays whole."""
+        return split(self.trace) if self.may_split else []

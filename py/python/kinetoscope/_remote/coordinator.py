@@ -17,7 +17,7 @@ from kinetoscope._remote import worker
 from kinetoscope._remote.worker import Failure, run_each
 
 if TYPE_CHECKING:
-    from kinetoscope.trace_set import Member
+    from kinetoscope._load.member import Member
 
 _Result = TypeVar("_Result")
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from kinetoscope._io.discovery import Pair
     from kinetoscope._io.source import File
     from kinetoscope._load.recording import ReadResult, Recording
+    from kinetoscope.trace import Trace
 
 _MAX_CACHED_EVENTS = 1_000_000
 
@@ -35,6 +36,16 @@ class Inspection(NamedTuple):
     """Unreadable files by name, each with the reason."""
     communications: bytes
     """Snapshot with only the communications, which analyses compare between ranks."""
+    parts: list[PartInspection]
+    """The ranks of a merged file; empty for the recording of one rank."""
+
+
+class PartInspection(NamedTuple):
+    """Facts about a rank of a merged file."""
+
+    inspection: Inspection
+    label: str
+    origin: str
 
 
 class Failure(NamedTuple):
@@ -79,7 +90,7 @@ _trace_cache = _TraceCache()
 
 def _key(recording: Recording) -> str:
     files = [recording.files[name] for name in recording.pair.names]
-    return repr([*map(_version, files), recording.options.iteration])
+    return repr([*map(_version, files), recording.options.iteration, recording.options.merges, recording.part])
 
 
 def _version(file: File) -> tuple[object, ...]:
@@ -105,10 +116,14 @@ def run(recording: Recording, function: Callable[..., _Result], *arguments: obje
 
 def inspect(result: ReadResult) -> Inspection:
     """Returns the facts that a job needs about each rank."""
-    trace = result.trace
+    parts = [PartInspection(_inspection(part.trace, result, []), part.label, part.origin) for part in result.parts()]
+    return _inspection(result.trace, result, parts)
+
+
+def _inspection(trace: Trace, result: ReadResult, parts: list[PartInspection]) -> Inspection:
     communications = _native.communications(trace._native)  # noqa: SLF001 - an argument of the core
     return Inspection(
-        trace.rank, trace.num_events, len(trace.nodes), result.pair, dict(result.failures), communications
+        trace.rank, trace.num_events, len(trace.nodes), result.pair, dict(result.failures), communications, parts
     )
 
 

@@ -18,9 +18,9 @@ from kinetoscope._load.read import Options, read_recording
 from kinetoscope._native import TraceError
 
 if TYPE_CHECKING:
+    from kinetoscope._load.member import Member
     from kinetoscope._native import Reading
     from kinetoscope.trace import Trace
-    from kinetoscope.trace_set import Member
 
 
 class MissingTraceError(FileNotFoundError, ValueError):

@@ -1,0 +1,218 @@
+//! Recognises the ranks of a job in one file.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::collective::communicates;
+use super::linked_trace::LinkedTrace;
+use super::rank_label::{self, RankLabel};
+use super::rank_rows::RankRows;
+use super::row_labels::{LabelledRow, RowLabels};
+use crate::id::StrId;
+use crate::sort;
+use crate::strings::TextCache;
+use crate::trace::Trace;
+use crate::trace::arg_key::ArgKey;
+use crate::trace::kind::EventKind;
+
+/// A rank in a merged file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MergedRank {
+    /// Its number in the job.
+    pub rank: i64,
+    /// The merger's name for it (`TP0`, `rank 3`), or its process (`process 4242`).
+    pub label: String,
+    /// Where the number comes from.
+    pub origin: RankOrigin,
+}
+
+/// The origin of a rank's number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RankOrigin {
+    /// A label of the merger.
+    Label,
+    /// The only device of the rank, which no other rank uses.
+    Device,
+    /// The order of labels, or of devices and processes, from 0.
+    Order,
+}
+
+impl RankOrigin {
+    /// The name used in tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Label => "label",
+            Self::Device => "device",
+            Self::Order => "order",
+        }
+    }
+}
+
+/// The ranks of a job in one file, and the rows of each.
+///
+/// Ranks differ by a label of the merger: in the `pid`, the name of the process, the argument
+/// `rank`, or before the names of events. Without labels, each process with operators or calls of
+/// its own that launched device work is a rank, unless two of them share a GPU by its number in the
+/// machine. On a host without devices, each process with iterations or communications is one.
+/// Everything else is one rank: helper processes, and one process with many devices.
+#[derive(Debug, Clone)]
+pub struct MergedRanks {
+    /// At least two, by number.
+    pub ranks: Vec<MergedRank>,
+    /// The rank of each row.
+    pub rows: RankRows,
+    /// Whether names of events begin with labels.
+    pub has_labelled_names: bool,
+}
+
+impl MergedRanks {
+    /// The ranks of a file; `None` for the recording of one rank.
+    pub fn of(linked: &LinkedTrace) -> Option<Self> {
+        let trace = &linked.trace;
+        let work = WorkProcesses::of(trace)?;
+        let is_labelled = |row: usize| {
+            let template = trace.args.template(trace.events.args(row));
+            let has_rank = template.fields().iter().any(|field| trace.strings.text(field.key) == "rank");
+            has_rank || RankLabel::of_event_name(trace.event_name(row)).is_some()
+        };
+        if work.processes.len() < 2 && !is_labelled(work.first) {
+            return None;
+        }
+        labelled(linked, &work).or_else(|| unlabelled(linked, &work))
+    }
+}
+
+/// The processes that work: with operators, calls of a runtime, or device work.
+struct WorkProcesses {
+    processes: Vec<StrId>,
+    /// Those with operators or calls.
+    hosts: Vec<StrId>,
+    /// The first event that works.
+    first: usize,
+}
+
+fn is_host_work(kind: EventKind) -> bool {
+    matches!(kind, EventKind::Operator | EventKind::Launch)
+}
+
+impl WorkProcesses {
+    fn of(trace: &Trace) -> Option<Self> {
+        let mut works = vec![false; trace.tracks.len()];
+        let mut first = None;
+        for (row, (kind, track)) in trace.events.kind.iter().zip(&trace.events.track).enumerate() {
+            if is_host_work(*kind) || kind.is_device_work() {
+                first.get_or_insert(row);
+                works[track.index()] = true;
+            }
+        }
+        let of = |is_host: bool| {
+            let tracks = trace.tracks.iter().zip(&works);
+            let tracks = tracks.filter(|(track, works)| **works && (!is_host || track.stream.is_none()));
+            let mut processes: Vec<StrId> = tracks.map(|(track, _)| track.process).collect();
+            sort::ascending(&mut processes);
+            processes.dedup();
+            processes
+        };
+        Some(Self { processes: of(false), hosts: of(true), first: first? })
+    }
+}
+
+/// The ranks that a merger labelled.
+fn labelled(linked: &LinkedTrace, work: &WorkProcesses) -> Option<MergedRanks> {
+    let trace = &linked.trace;
+    let events = &trace.events;
+    let rows = (0..events.len()).filter(|row| is_host_work(events.kind[*row]) || events.kind[*row].is_device_work());
+    let rows: Vec<u32> = rows.map(|row| row as u32).collect();
+    let first = (trace.process_of(work.first), events.name[work.first], events.args(work.first));
+    let found = RowLabels::find(trace, &work.processes, first, &rows)?;
+    let numbers = rank_label::ranks(&found.labels);
+    let origin = if numbers.is_some() { RankOrigin::Label } else { RankOrigin::Order };
+    let numbers = numbers.unwrap_or_else(|| (0..found.labels.len() as i64).collect());
+    let mut order: Vec<usize> = (0..numbers.len()).collect();
+    sort::by_key(&mut order, |label| numbers[*label]);
+    let rank = |label: &usize| MergedRank { rank: numbers[*label], label: found.labels[*label].to_string(), origin };
+    let ranks: Vec<_> = order.iter().map(rank).collect();
+    let mut places = vec![0; order.len()];
+    for (place, label) in order.into_iter().enumerate() {
+        places[label] = place as u32;
+    }
+    let of_row = |row: LabelledRow, _| found.of_row(trace, row).map(|label| places[label as usize]);
+    let rows = RankRows::of(linked, ranks.len(), &of_row);
+    Some(MergedRanks { ranks, rows, has_labelled_names: found.are_in_names() })
+}
+
+/// The ranks of a file without labels: processes with device work of their own.
+fn unlabelled(linked: &LinkedTrace, work: &WorkProcesses) -> Option<MergedRanks> {
+    let trace = &linked.trace;
+    if work.hosts.len() < 2 {
+        return None;
+    }
+    let hosts = host_devices(linked, &work.hosts)?;
+    let mut hosts: Vec<(Vec<Option<i64>>, StrId)> =
+        hosts.into_iter().map(|(process, devices)| (devices, process)).collect();
+    let number = |process: StrId| trace.strings.text(process).parse::<i64>().ok();
+    sort::by_key(&mut hosts, |(devices, process)| (devices.clone(), number(*process), *process));
+    let own = |(devices, _): &(Vec<Option<i64>>, StrId)| match devices[..] {
+        [Some(device)] => Some(device),
+        _ => None,
+    };
+    let devices: Option<Vec<i64>> = hosts.iter().map(own).collect();
+    let devices = devices.filter(|devices| devices.windows(2).all(|pair| pair[0] < pair[1]));
+    let origin = if devices.is_some() { RankOrigin::Device } else { RankOrigin::Order };
+    let numbers = devices.unwrap_or_else(|| (0..hosts.len() as i64).collect());
+    let label = |process: StrId| format!("process {}", trace.strings.text(process));
+    let ranks = hosts.iter().zip(&numbers);
+    let ranks = ranks.map(|((_, process), rank)| MergedRank { rank: *rank, label: label(*process), origin }).collect();
+    let places: FxHashMap<StrId, u32> =
+        hosts.iter().enumerate().map(|(at, (_, process))| (*process, at as u32)).collect();
+    // A device may have the number of a process.
+    let of_row = |(process, ..): LabelledRow, is_on_device: bool| {
+        places.get(&process).copied().filter(|_| !is_on_device)
+    };
+    let rows = RankRows::of(linked, hosts.len(), &of_row);
+    Some(MergedRanks { ranks, rows, has_labelled_names: false })
+}
+
+/// The devices of each host process that is a rank, sorted. `None` if there are no two, or if two
+/// share a device of the machine.
+fn host_devices(linked: &LinkedTrace, hosts: &[StrId]) -> Option<FxHashMap<StrId, Vec<Option<i64>>>> {
+    let trace = &linked.trace;
+    let number = |process: StrId| Some((trace.strings.text(process).parse::<i64>().ok()?, process));
+    let by_number: FxHashMap<i64, StrId> = hosts.iter().filter_map(|process| number(*process)).collect();
+    let mut devices: FxHashMap<StrId, FxHashSet<Option<i64>>> = FxHashMap::default();
+    let (mut has_work, mut states_process) = (false, false);
+    for row in (0..trace.events.len()).filter(|row| trace.events.kind[*row].is_device_work()) {
+        has_work = true;
+        let stated = trace.args.integer(&trace.strings, trace.events.args(row), ArgKey::ProcessId);
+        states_process |= stated.is_some();
+        let launch = linked.links.launch.get(row).map(|launch| trace.process_of(launch as usize));
+        if let Some(process) = stated.and_then(|number| by_number.get(&number).copied()).or(launch) {
+            devices.entry(process).or_default().insert(trace.device(row));
+        }
+    }
+    if !has_work {
+        devices = communicating(linked, hosts).into_iter().map(|process| (process, FxHashSet::default())).collect();
+    }
+    let num_devices: usize = devices.values().map(FxHashSet::len).sum();
+    let distinct: FxHashSet<_> = devices.values().flatten().collect();
+    // Whoever states the process of device work numbers devices as the machine does.
+    let is_shared = states_process && distinct.len() < num_devices;
+    (devices.len() >= 2 && !is_shared).then(|| {
+        let sorted = |devices: FxHashSet<Option<i64>>| {
+            let mut devices: Vec<_> = devices.into_iter().collect();
+            sort::ascending(&mut devices);
+            devices
+        };
+        devices.into_iter().map(|(process, devices)| (process, sorted(devices))).collect()
+    })
+}
+
+/// Host processes with iterations or communications.
+fn communicating(linked: &LinkedTrace, hosts: &[StrId]) -> FxHashSet<StrId> {
+    let trace = &linked.trace;
+    let iterations = linked.links.iterations.iter().map(|iteration| iteration.event as usize);
+    let operators = (0..trace.events.len()).filter(|row| trace.events.kind[*row] == EventKind::Operator);
+    let mut communicates = TextCache::new(&trace.strings, communicates);
+    let communications = operators.filter(|row| communicates.of(trace.events.name[*row]));
+    let processes = iterations.chain(communications).map(|row| trace.process_of(row));
+    processes.filter(|process| hosts.binary_search(process).is_ok()).collect()
+}
