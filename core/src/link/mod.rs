@@ -56,7 +56,7 @@ pub use links::Links;
 pub use lost_work::{LostRange, LostWork};
 pub use nesting::Nesting;
 pub(crate) use node::aligned;
-pub use node::{IterationMatch, NodeLinks, is_call, node_order};
+pub use node::{IterationMatch, NodeLinks, RecordedTime, is_call, node_order};
 pub use owner::NamedOwner;
 pub(crate) use stream_wait::stream_wait_witnesses;
 pub(crate) use sync::report_witnesses;
