@@ -26,6 +26,7 @@ pub mod json;
 pub mod label;
 pub mod link;
 pub mod memory;
+pub mod operator_name;
 pub mod read;
 pub mod replay;
 mod sort;

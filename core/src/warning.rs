@@ -59,6 +59,10 @@ pub enum WarningKind {
     /// An Execution Trace whose operators come in another order than those of the Kineto trace, or
     /// are others.
     UnlikeExecutionTrace,
+    /// An operator without a node, although the Execution Trace has the calls around it.
+    OperatorWithoutNode,
+    /// A node without an event, although the Kineto trace has the calls around it.
+    NodeWithoutEvent,
     /// A device event whose launch is not in the file.
     MissingLaunch,
     /// A kernel with the `correlation` of another one's launch, which more than one launch could
@@ -194,6 +198,8 @@ impl WarningKind {
             Self::ForeignExecutionTrace => "foreign_execution_trace",
             Self::OtherProcess => "other_process",
             Self::UnlikeExecutionTrace => "unlike_execution_trace",
+            Self::OperatorWithoutNode => "operator_without_node",
+            Self::NodeWithoutEvent => "node_without_event",
             Self::MissingLaunch => "missing_launch",
             Self::AmbiguousLaunch => "ambiguous_launch",
             Self::UnfinishedExecutionTrace => "unfinished_execution_trace",
@@ -300,6 +306,12 @@ impl WarningKind {
             }
             Self::OtherProcess => "the two files come from different processes (pid): not linked",
             Self::UnlikeExecutionTrace => "the operators of the two files do not match: not linked",
+            Self::OperatorWithoutNode => {
+                "an operator has no node, though the Execution Trace has the calls around it: not linked"
+            }
+            Self::NodeWithoutEvent => {
+                "a node has no event, though the Kineto trace has the calls around it: not linked"
+            }
             Self::MissingLaunch => "a device event's launch is not in the file: kept without a launch",
             Self::AmbiguousLaunch => {
                 "kernels share the correlation id of one launch, and several launches may be theirs: not linked"

@@ -33,11 +33,11 @@ pub struct AnnotationRow {
     pub side: &'static str,
     /// How many.
     pub count: u64,
-    /// Their time together.
+    /// Their time together; a range inside another one of the name counts once.
     pub total_ns: i64,
     /// `total_ns` over that of all ranges on the same side, which may be inside each other.
     pub share: f64,
-    /// `total_ns / count`, rounded down.
+    /// Mean duration of a range, rounded down.
     pub mean_ns: i64,
     /// Sample standard deviation; `None` of a single one.
     pub std_ns: Option<f64>,
@@ -80,17 +80,22 @@ const COLUMNS: &[Column<Vec<AnnotationRow>>] = &[
 pub fn annotations(selection: &Selection<'_>) -> Vec<AnnotationRow> {
     let (linked, trace) = (selection.linked, &selection.linked.trace);
     let mut groups: BTreeMap<(bool, &str), Vec<usize>> = BTreeMap::new();
+    let mut keys = vec![None; trace.events.len()];
     for row in selection.rows().filter(|row| trace.events.kind[*row] == EventKind::Annotation) {
+        keys[row] = Some(trace.events.name[row]);
         groups.entry((trace.is_on_device(row), trace.event_name(row))).or_default().push(row);
     }
+    let is_inside = linked.links.nesting.inside_same(&keys);
     let mut sides = [0_i64; 2];
     let row = |((is_device, name), rows): ((bool, &str), Vec<usize>)| {
         let durs: Vec<_> = rows.iter().map(|row| selection.dur_ns(*row)).collect();
-        let Durations { count, total_ns, mean_ns, std_ns, min_ns, max_ns } = Durations::of(&durs);
+        let Durations { count, mean_ns, std_ns, min_ns, max_ns, .. } = Durations::of(&durs);
+        let outermost: Vec<usize> = rows.iter().copied().filter(|row| !is_inside[*row]).collect();
+        let total_ns = sum_ns(outermost.iter().map(|row| selection.dur_ns(*row)));
         crate::time::add_ns(&mut sides[usize::from(is_device)], total_ns);
         let longest = rows.iter().copied().max_by_key(|row| (selection.dur_ns(*row), std::cmp::Reverse(*row)));
         let device = || {
-            let known: Vec<_> = rows.iter().filter_map(|row| linked.known_device_ns(*row)).collect();
+            let known: Vec<_> = outermost.iter().filter_map(|row| linked.known_device_ns(*row)).collect();
             (!known.is_empty()).then(|| sum_ns(known))
         };
         AnnotationRow {

@@ -115,7 +115,7 @@ fn window_row(linked: &LinkedTrace, window: &IterationMatch) -> IterationMatchRo
     IterationMatchRow { iteration, fit, start_ns, is_linked }
 }
 
-fn nodes(linked: &LinkedTrace, (nodes, events): &(FileSide, FileSide)) -> LinkedShare {
+fn nodes(linked: &LinkedTrace, (nodes, events): &(FileSide<'_>, FileSide<'_>)) -> LinkedShare {
     let (trace, links) = (&linked.trace, &linked.links.nodes);
     let is_counted = |row: &usize| {
         let node = &trace.nodes[*row];
@@ -129,7 +129,7 @@ fn nodes(linked: &LinkedTrace, (nodes, events): &(FileSide, FileSide)) -> Linked
     share
 }
 
-fn operators(linked: &LinkedTrace, (nodes, events): &(FileSide, FileSide)) -> LinkedShare {
+fn operators(linked: &LinkedTrace, (nodes, events): &(FileSide<'_>, FileSide<'_>)) -> LinkedShare {
     let (trace, links) = (&linked.trace, &linked.links.nodes);
     let mut share = LinkedShare::default();
     for row in (0..trace.events.len()).filter(|row| is_call(trace, *row)) {

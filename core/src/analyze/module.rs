@@ -34,7 +34,7 @@ pub struct ModuleRow {
     pub module: String,
     /// How often it was called.
     pub count: u64,
-    /// Host time of all calls together.
+    /// Host time of all calls together; a call inside another one of the module counts once.
     pub total_ns: i64,
     /// The part of it that is in no module inside.
     pub self_ns: i64,
@@ -94,6 +94,16 @@ pub fn modules(selection: &Selection<'_>) -> Vec<ModuleRow> {
     let is_module = |row: &u32| linked.trace.event_name(*row as usize).starts_with(MODULE_PREFIX);
     // Parents come before their children in this order.
     let calls: Vec<u32> = linked.links.nesting.order.iter().copied().filter(is_module).collect();
+    if calls.is_empty() {
+        return Vec::new();
+    }
+    let names = |is_counted: &dyn Fn(usize) -> bool| {
+        let mut names = vec![None; linked.trace.events.len()];
+        let counted = calls.iter().map(|call| *call as usize).filter(|call| is_counted(*call));
+        counted.for_each(|call| names[call] = Some(linked.trace.events.name[call]));
+        linked.links.nesting.inside_same(&names)
+    };
+    let (is_inside, is_inside_any) = (names(&|call| selection.contains(call)), names(&|_| true));
     let own = own(selection);
     let all = with_inner(selection, &calls, own.clone());
     let mut rows: FxHashMap<StrId, ModuleRow> = FxHashMap::default();
@@ -101,7 +111,10 @@ pub fn modules(selection: &Selection<'_>) -> Vec<ModuleRow> {
         let cost = |costs: &ModuleCosts| costs.get(&call).copied().unwrap_or_default();
         if selection.contains(call as usize) || cost(&all).num_device_events > 0 {
             let row = rows.entry(linked.trace.events.name[call as usize]).or_default();
-            row.add(selection, call as usize, cost(&own), cost(&all));
+            row.add(selection, call as usize, [cost(&own), cost(&all)], is_inside[call as usize]);
+            if !is_inside_any[call as usize] {
+                row.add_inside(cost(&all));
+            }
         }
     }
     let mut rows: Vec<_> = rows.into_values().collect();
@@ -144,8 +157,9 @@ fn with_inner(selection: &Selection<'_>, calls: &[u32], mut costs: ModuleCosts) 
 }
 
 impl ModuleRow {
-    /// Adds a call: its host time if selected, and its device work.
-    fn add(&mut self, selection: &Selection<'_>, call: usize, own: ModuleCost, all: ModuleCost) {
+    /// Adds a call: its host time if selected, and its own device work. `is_inside` another call of
+    /// the module, its time is part of that one's.
+    fn add(&mut self, selection: &Selection<'_>, call: usize, [own, all]: [ModuleCost; 2], is_inside: bool) {
         let trace = &selection.linked.trace;
         if self.module.is_empty() {
             let name = trace.event_name(call);
@@ -157,10 +171,16 @@ impl ModuleRow {
                 (self.max_ns, self.longest_id) = (dur, trace.events.position[call]);
             }
             self.count += 1;
-            add_ns(&mut self.total_ns, dur);
+            if !is_inside {
+                add_ns(&mut self.total_ns, dur);
+            }
             add_ns(&mut self.self_ns, dur.saturating_sub(all.inside_ns).max(0));
         }
         add_ns(&mut self.device_self_ns, own.forward_ns.saturating_add(own.backward_ns));
+    }
+
+    /// Adds the device work of a call and of all calls inside it.
+    fn add_inside(&mut self, all: ModuleCost) {
         add_ns(&mut self.forward_ns, all.forward_ns);
         add_ns(&mut self.backward_ns, all.backward_ns);
         add_ns(&mut self.device_total_ns, all.forward_ns.saturating_add(all.backward_ns));

@@ -55,12 +55,15 @@ pub struct OperatorRow {
     pub name: String,
     /// How often it was called.
     pub count: u64,
-    /// Host time of all calls together.
+    /// Host time of all calls together; a call inside another one of the group counts once.
     pub total_ns: i64,
+    /// Mean duration of a call, rounded down.
+    #[serde(skip)]
+    pub mean_ns: i64,
     /// The part of it that no event inside the calls has.
     pub self_ns: i64,
-    /// Device time of the work that the calls and all calls inside them launched; `None` where all
-    /// of it was lost.
+    /// Device time of the work that the calls and all calls inside them launched, each once; `None`
+    /// where all of it was lost.
     pub device_total_ns: Option<i64>,
     /// Device time of the work that the calls launched themselves; `None` likewise.
     pub device_self_ns: Option<i64>,
@@ -94,7 +97,7 @@ const COLUMNS: &[Column<Vec<OperatorCalls>>] = &[
     int("count", |rows, at| Some(rows[at].all.count as i64)),
     int("total_ns", |rows, at| Some(rows[at].all.total_ns)),
     int("self_ns", |rows, at| Some(rows[at].all.self_ns)),
-    int("mean_ns", |rows, at| Some(rows[at].all.total_ns / (rows[at].all.count as i64).max(1))),
+    int("mean_ns", |rows, at| Some(rows[at].all.mean_ns)),
     int("device_total_ns", |rows, at| rows[at].all.device_total_ns),
     int("device_self_ns", |rows, at| rows[at].all.device_self_ns),
     int("longest_id", |rows, at| Some(i64::from(rows[at].all.longest_id))),
@@ -103,8 +106,10 @@ const COLUMNS: &[Column<Vec<OperatorCalls>>] = &[
 /// Operators by name: the most device time of their own first, then the most host time of their
 /// own.
 ///
-/// `total_ns = Σ dur` over the calls that overlap the selection, cut to it; `self_ns = Σ (dur − Σ
-/// dur of children)`. Device times are those of whole calls.
+/// `total_ns = Σ dur` over the calls that overlap the selection, cut to it, without calls inside
+/// another one of the same name (`aten::arange` in `aten::arange`); `count` has them. `self_ns = Σ
+/// (dur − Σ dur of children)`; `mean_ns = Σ dur / count` over all calls. Device times are those of
+/// whole calls.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -126,6 +131,7 @@ pub fn operators(selection: &Selection<'_>) -> Vec<OperatorRow> {
 #[derive(Default)]
 struct OperatorSums {
     row: OperatorRow,
+    sum_ns: i64,
     longest_ns: i64,
     device_total_ns: i64,
     device_self_ns: i64,
@@ -138,7 +144,13 @@ impl OperatorSums {
     fn finish(self) -> OperatorRow {
         let known = |ns: i64, lacks: bool| Some(ns).filter(|ns| *ns > 0 || !lacks);
         let device_total_ns = known(self.device_total_ns, self.lacks_total);
-        OperatorRow { device_total_ns, device_self_ns: known(self.device_self_ns, self.lacks_self), ..self.row }
+        let mean_ns = self.sum_ns / (self.row.count as i64).max(1);
+        OperatorRow {
+            mean_ns,
+            device_total_ns,
+            device_self_ns: known(self.device_self_ns, self.lacks_self),
+            ..self.row
+        }
     }
 }
 
@@ -149,19 +161,27 @@ fn grouped<K: Hash + Eq + Copy>(selection: &Selection<'_>, mut key: impl FnMut(u
     let self_ns = selection.self_ns();
     let lost = linked.lost_work();
     let mut groups: FxHashMap<K, OperatorSums> = FxHashMap::default();
+    let mut keys: Vec<Option<K>> = vec![None; events.len()];
     for row in selection.rows().filter(|row| events.kind[*row] == EventKind::Operator) {
+        keys[row] = Some(key(row));
+    }
+    let is_inside = linked.links.nesting.inside_same(&keys);
+    for (row, key) in keys.into_iter().enumerate().filter_map(|(row, key)| Some((row, key?))) {
         let new = || OperatorRow { name: linked.trace.event_name(row).to_owned(), ..OperatorRow::default() };
-        let sums = groups.entry(key(row)).or_insert_with(|| OperatorSums { row: new(), ..OperatorSums::default() });
+        let sums = groups.entry(key).or_insert_with(|| OperatorSums { row: new(), ..OperatorSums::default() });
         let group = &mut sums.row;
         let dur = selection.dur_ns(row);
         group.count += 1;
-        add_ns(&mut group.total_ns, dur);
+        add_ns(&mut sums.sum_ns, dur);
         add_ns(&mut group.self_ns, self_ns[row]);
         if group.count == 1 || dur > sums.longest_ns {
             sums.longest_ns = dur;
             group.longest_id = events.position[row];
         }
-        add_ns(&mut sums.device_total_ns, device.total_ns[row]);
+        if !is_inside[row] {
+            add_ns(&mut group.total_ns, dur);
+            add_ns(&mut sums.device_total_ns, device.total_ns[row]);
+        }
         add_ns(&mut sums.device_self_ns, device.self_ns[row]);
         sums.lacks_total |= lost.is_inside(&linked.trace, row);
         sums.lacks_self |= lost.is_of(row);

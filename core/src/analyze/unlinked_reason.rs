@@ -1,12 +1,13 @@
 //! Reasons for missing links.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 use serde::Serialize;
 
 use crate::id::StrId;
-use crate::link::{LinkMethod, LinkedTrace, is_call, node_order};
+use crate::link::{LinkMethod, LinkedTrace, is_call};
+use crate::operator_name::base_name;
 use crate::trace::kind::EventKind;
-use crate::trace::node::NodeKind;
+use crate::trace::node::{Node, NodeKind};
 
 /// Why something is not linked: the first of these that holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -62,54 +63,44 @@ impl UnlinkedReason {
 }
 
 /// The calls of one file, which rows of the other may lack.
-pub(super) struct FileSide {
-    names: FxHashSet<StrId>,
-    /// By thread, the first and the last that is linked.
-    linked: FxHashMap<Option<u64>, (i128, i128)>,
+pub(super) struct FileSide<'a> {
+    /// Names of all calls, without overloads.
+    names: FxHashSet<&'a str>,
     call: fn(&LinkedTrace, usize) -> ReportedCall,
 }
 
 /// The facts of a call that both files record.
 struct ReportedCall {
     name: StrId,
-    thread: Option<u64>,
-    /// Its place in the order of the thread.
-    place: i128,
     is_annotation: bool,
-    is_linked: bool,
+    /// Whether the other file was recorded at that time; `None` if it has nothing of the thread.
+    is_recorded: Option<bool>,
     /// A defect that prevents a link at any position.
     defect: Option<UnlinkedReason>,
 }
 
-impl FileSide {
+impl<'a> FileSide<'a> {
     /// The Execution Trace.
-    pub(super) fn of_nodes(linked: &LinkedTrace) -> Self {
-        let is_root = |row: &usize| {
-            let node = &linked.trace.nodes[*row];
-            node.kind(linked.trace.strings.text(node.name)) == NodeKind::Root
-        };
-        Self::new(linked, (0..linked.trace.nodes.len()).filter(|row| !is_root(row)), node_call)
+    pub(super) fn of_nodes(linked: &'a LinkedTrace) -> Self {
+        let trace = &linked.trace;
+        let is_root = |node: &&Node| node.kind(trace.strings.text(node.name)) == NodeKind::Root;
+        Self::new(linked, trace.nodes.iter().filter(|node| !is_root(node)).map(|node| node.name), node_call)
     }
 
     /// The Kineto trace.
-    pub(super) fn of_events(linked: &LinkedTrace) -> Self {
-        Self::new(linked, (0..linked.trace.events.len()).filter(|row| is_call(&linked.trace, *row)), event_call)
+    pub(super) fn of_events(linked: &'a LinkedTrace) -> Self {
+        let trace = &linked.trace;
+        let calls = (0..trace.events.len()).filter(|row| is_call(trace, *row));
+        Self::new(linked, calls.map(|row| trace.events.name[row]), event_call)
     }
 
     fn new(
-        linked: &LinkedTrace,
-        rows: impl Iterator<Item = usize>,
+        linked: &'a LinkedTrace,
+        names: impl Iterator<Item = StrId>,
         call: fn(&LinkedTrace, usize) -> ReportedCall,
     ) -> Self {
-        let mut side = Self { names: FxHashSet::default(), linked: FxHashMap::default(), call };
-        for call in rows.map(|row| call(linked, row)) {
-            side.names.insert(call.name);
-            if call.is_linked {
-                let range = side.linked.entry(call.thread).or_insert((call.place, call.place));
-                *range = (range.0.min(call.place), range.1.max(call.place));
-            }
-        }
-        side
+        let names: FxHashSet<StrId> = names.collect();
+        Self { names: names.into_iter().map(|name| base_name(linked.trace.strings.text(name))).collect(), call }
     }
 
     /// Why a row of this side is not linked with the other.
@@ -118,12 +109,11 @@ impl FileSide {
         if linked.links.nodes.how.is_none() {
             return if other.names.is_empty() { UnlinkedReason::NoPartner } else { UnlinkedReason::OtherRun };
         }
-        if !other.names.contains(&call.name) {
+        if !other.names.contains(base_name(linked.trace.strings.text(call.name))) {
             return if call.is_annotation { UnlinkedReason::OneSided } else { UnlinkedReason::NameAbsent };
         }
-        let Some((first, last)) = self.linked.get(&call.thread) else { return UnlinkedReason::ThreadAbsent };
-        let is_inside = (first..=last).contains(&&call.place);
-        call.defect.unwrap_or(if is_inside { UnlinkedReason::Unmatched } else { UnlinkedReason::OutsideWindow })
+        let Some(is_recorded) = call.is_recorded else { return UnlinkedReason::ThreadAbsent };
+        call.defect.unwrap_or(if is_recorded { UnlinkedReason::Unmatched } else { UnlinkedReason::OutsideWindow })
     }
 }
 
@@ -132,10 +122,8 @@ fn node_call(linked: &LinkedTrace, row: usize) -> ReportedCall {
     let is_orphan = node.parent.is_some_and(|id| id != node.id) && links.parent_of_node.get(row).is_none();
     ReportedCall {
         name: node.name,
-        thread: node.thread,
-        place: i128::from(node_order(node)),
         is_annotation: node.kind(linked.trace.strings.text(node.name)) == NodeKind::Annotation,
-        is_linked: links.event_of_node.get(row).is_some(),
+        is_recorded: links.recorded.has_node(&linked.trace, row),
         defect: no_record_id(linked, node.record_id != 0).or(is_orphan.then_some(UnlinkedReason::ParentMissing)),
     }
 }
@@ -144,10 +132,8 @@ fn event_call(linked: &LinkedTrace, row: usize) -> ReportedCall {
     let events = &linked.trace.events;
     ReportedCall {
         name: events.name[row],
-        thread: Some(u64::from(events.track[row].0)),
-        place: i128::from(events.start[row].0),
         is_annotation: events.kind[row] == EventKind::Annotation,
-        is_linked: linked.links.nodes.node_of_event.get(row).is_some(),
+        is_recorded: linked.links.nodes.recorded.has_event(&linked.trace, row),
         defect: no_record_id(linked, linked.trace.record_id(row).is_some()),
     }
 }

@@ -12,6 +12,7 @@ use crate::sort;
 use crate::strings::TextCache;
 use crate::trace::Trace;
 use crate::trace::arg_key::ArgKey;
+use crate::trace::flow::FlowPhase;
 use crate::trace::kind::EventKind;
 use crate::vendor::enqueues;
 use crate::warning::{WarningKind, Warnings};
@@ -133,7 +134,9 @@ fn flow_rows(trace: &Trace, launches: &LaunchIndex, missing: &[usize], launch: &
         // A flow may have ends without an event; an id that is used again is that of the later
         // launch.
         for end in ends {
-            host = hosts.at(end, |_| true).or(host);
+            // An arrow that begins on a stream is a dependency of work on work, and no launch.
+            let is_dependency = end.phase == FlowPhase::Start && trace.track(end.track).stream.is_some();
+            host = hosts.at(end, |_| true).or(host.filter(|_| !is_dependency));
             let device = devices.at(end, |row| launch.get(row as usize).is_none());
             // Merged ranks use the same flow ids, too.
             let pair = host.zip(device).filter(|(host, device)| launches.may_launch(trace, *host, *device));

@@ -165,9 +165,8 @@ fn unlabelled(linked: &LinkedTrace, work: &WorkProcesses) -> Option<MergedRanks>
     let places: FxHashMap<StrId, u32> =
         hosts.iter().enumerate().map(|(at, (_, process))| (*process, at as u32)).collect();
     // A device may have the number of a process.
-    let of_row = |(process, ..): LabelledRow, is_on_device: bool| {
-        places.get(&process).copied().filter(|_| !is_on_device)
-    };
+    let of_row =
+        |(process, ..): LabelledRow, is_on_device: bool| places.get(&process).copied().filter(|_| !is_on_device);
     let rows = RankRows::of(linked, hosts.len(), &of_row);
     Some(MergedRanks { ranks, rows, has_labelled_names: false })
 }

@@ -2,7 +2,10 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
+use std::hash::Hash;
 use std::ops::Range;
+
+use rustc_hash::FxHashMap;
 
 use super::event_warnings::count_events;
 use super::lane::Lanes;
@@ -77,6 +80,44 @@ impl Nesting {
         found
     }
 
+    /// Whether each row is inside of another one of the same key. Rows without a key do not count.
+    pub(crate) fn inside_same<K: Hash + Eq + Copy>(&self, keys: &[Option<K>]) -> Vec<bool> {
+        let len = self.order.len();
+        let (mut first_child, mut next_sibling) = (OptionalColumn::empty(len), OptionalColumn::empty(len));
+        let mut steps = Vec::new();
+        for row in self.order.iter().rev() {
+            let Some(parent) = self.parent.get(*row as usize).map(|parent| parent as usize) else {
+                steps.push(NestingStep::Enter(*row));
+                continue;
+            };
+            if let Some(sibling) = first_child.get(parent) {
+                next_sibling.set(*row as usize, sibling);
+            }
+            first_child.set(parent, *row);
+        }
+        let mut is_inside = vec![false; len];
+        let mut num_open: FxHashMap<K, u32> = FxHashMap::default();
+        while let Some(step) = steps.pop() {
+            match step {
+                NestingStep::Enter(row) => {
+                    if let Some(key) = keys[row as usize] {
+                        let num_open = num_open.entry(key).or_default();
+                        is_inside[row as usize] = *num_open > 0;
+                        *num_open += 1;
+                        steps.push(NestingStep::Leave(key));
+                    }
+                    let children =
+                        std::iter::successors(first_child.get(row as usize), |child| next_sibling.get(*child as usize));
+                    steps.extend(children.map(NestingStep::Enter));
+                }
+                NestingStep::Leave(key) => {
+                    num_open.entry(key).and_modify(|count| *count -= 1);
+                }
+            }
+        }
+        is_inside
+    }
+
     /// How many events are above each event, from parent to parent.
     pub(super) fn depths(&self) -> Vec<u32> {
         let mut depths = vec![0; self.order.len()];
@@ -118,6 +159,14 @@ impl Nesting {
         }
         places
     }
+}
+
+/// A step of a walk through the tree of events.
+enum NestingStep<K> {
+    /// Enters the event of this row.
+    Enter(u32),
+    /// Leaves an event of this key, with all that is inside of it.
+    Leave(K),
 }
 
 /// When times are whole microseconds, start and duration were both cut, so a child may seem to end

@@ -105,8 +105,7 @@ pub(crate) fn name_without_rank(name: &str) -> Option<&str> {
 pub(super) fn ranks(labels: &[RankLabel]) -> Option<Vec<i64>> {
     let fastest_first = (1..DIMENSIONS.len() as u8).rev();
     std::iter::once(RANK).chain(fastest_first).find_map(|dimension| {
-        let numbers: Option<Vec<i64>> =
-            labels.iter().map(|label| label.number(dimension).map(i64::from)).collect();
+        let numbers: Option<Vec<i64>> = labels.iter().map(|label| label.number(dimension).map(i64::from)).collect();
         numbers.filter(|numbers| {
             let mut sorted = numbers.clone();
             sorted.sort_unstable();

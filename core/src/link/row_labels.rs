@@ -72,8 +72,7 @@ impl RowLabels {
                 .entry(process)
                 .or_insert_with(|| RankLabel::of_process(trace, process).and_then(|label| index(&label)));
         }
-        let by_process =
-            by_process.into_iter().filter_map(|(process, label)| Some((process, label?))).collect();
+        let by_process = by_process.into_iter().filter_map(|(process, label)| Some((process, label?))).collect();
         let of_name = |text| RankLabel::of_event_name(text).and_then(|(label, _)| index(&label));
         let mut by_name: Vec<_> = trace.strings.iter().map(of_name).collect();
         if by_name.iter().all(Option::is_none) {

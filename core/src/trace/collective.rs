@@ -1,5 +1,7 @@
 //! Normalizes names of collectives, and derives their communication pattern.
 
+use crate::operator_name::base_name;
+
 /// The pattern of data between ranks, which determines sizes, bandwidths and matching.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[expect(missing_docs, reason = "the words of MPI and NCCL")]
@@ -68,7 +70,7 @@ const NAMES: [(&str, &str, CollectivePattern); 31] = [
 /// assert_eq!(known("aten::add"), None);
 /// ```
 pub fn known(spelling: &str) -> Option<(&'static str, CollectivePattern)> {
-    let name = spelling.rsplit(':').next()?.split(' ').next()?;
+    let name = base_name(spelling).rsplit(':').next()?.split(' ').next()?;
     let letters: String = name.chars().filter(char::is_ascii_alphabetic).map(|c| c.to_ascii_lowercase()).collect();
     let letters = letters.strip_suffix("tensor").filter(|rest| *rest == "wait").unwrap_or(&letters);
     NAMES.iter().find(|(other, ..)| *other == letters).map(|(_, name, pattern)| (*name, *pattern))

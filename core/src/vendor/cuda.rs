@@ -13,6 +13,8 @@ pub(super) static CUDA: Vendor = Vendor {
         device("cuda_graph", EventKind::Kernel),
         device("cuda_sync", EventKind::Sync),
         device("cuda_profiler_range", EventKind::Other),
+        // A recorded event is a moment of the device's, and no work.
+        device("cuda_event", EventKind::Other),
     ],
     reports: WaitReports {
         kind_keys: &["cuda_sync_kind"],

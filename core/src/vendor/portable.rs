@@ -17,6 +17,11 @@ pub(super) static PORTABLE: Vendor = Vendor {
         device("memset", EventKind::Fill),
         device("gpu_sync", EventKind::Sync),
         device("gpu_user_annotation", EventKind::Annotation),
+        // Nodes of a replayed graph at which the device does no work: a recorded event, and a call
+        // of the host for which the stream waits.
+        device("gpu_event", EventKind::Other),
+        device("graph_event_node", EventKind::Other),
+        device("graph_host_node", EventKind::Other),
     ],
     // XLA's profiler, which JAX and TensorFlow use.
     processes: &[

@@ -13,14 +13,22 @@ pub(super) fn answer(screen: &Screen<'_>) -> Response {
         _ => return Response::of("changes", &json!({"changes": []})),
     };
     let changes = changed([&Selection::all(&before.part().linked), &Selection::all(&after.part().linked)]);
-    let changes: Vec<_> = changes.iter().map(|change| change_json([before, after], change)).collect();
+    // Events of the trace with overloads are found by their recorded names.
+    let names = |change: &ChangedName| {
+        let recorded = change.overloads.iter().map(|overload| format!("{}.{overload}", change.name));
+        std::iter::once(change.name.clone()).chain(recorded).collect::<Vec<_>>()
+    };
+    let of_name = |change: &ChangedName| {
+        names(change).into_iter().map(|name| change_json([before, after], change, &name)).collect::<Vec<_>>()
+    };
+    let changes: Vec<_> = changes.iter().flat_map(of_name).collect();
     Response::of("changes", &json!({"changes": changes}))
 }
 
-fn change_json(parts: [TraceView<'_>; 2], change: &ChangedName) -> Value {
+fn change_json(parts: [TraceView<'_>; 2], change: &ChangedName, name: &str) -> Value {
     let id = |side: usize| change.longest[side].map(|id| id + i64::from(parts[side].first_id));
     json!({
-        "name": change.name,
+        "name": name,
         "kind": change.kind,
         "status": change.status,
         "before_ns": change.ns[0],

@@ -12,6 +12,8 @@ const SIGNIFICANT: f64 = 0.05;
 pub(super) struct NameChange {
     pub(super) name: String,
     pub(super) shapes: String,
+    /// Overloads that only one trace records.
+    pub(super) overloads: Vec<String>,
     pub(super) sides: [NameSample; 2],
 }
 
@@ -71,6 +73,10 @@ const COLUMNS: &[Column<Vec<NameChange>>] = &[
     int("after_host_ns", |rows, at| rows[at].sides[1].host_ns.as_deref().map(mean)),
     float("p_value", |rows, at| rows[at].p_value()),
     boolean("is_significant", |rows, at| is_significant(rows[at].p_value())),
+    text("overloads", |rows, at, out| {
+        let overloads = &rows[at].overloads;
+        !overloads.is_empty() && put(out, &overloads.join(", "))
+    }),
     int("before_id", |rows, at| rows[at].sides[0].longest_id),
     int("after_id", |rows, at| rows[at].sides[1].longest_id),
 ];

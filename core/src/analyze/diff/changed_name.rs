@@ -1,7 +1,6 @@
 //! Names with a significant change of time, for highlighting in the timeline.
 
 use super::change::{NameChange, is_significant};
-use super::name_keys::NameKeys;
 use super::samples;
 use super::side::DiffSide;
 use crate::analyze::selection::Selection;
@@ -17,6 +16,8 @@ const MIN_SHARE: f64 = 0.001;
 pub struct ChangedName {
     /// The name of the operators or kernels.
     pub name: String,
+    /// Overloads that stand together under that name, because only one trace records them.
+    pub overloads: Vec<String>,
     /// `operator` or `kernel`.
     pub kind: &'static str,
     /// `both`, `added` or `removed`.
@@ -35,8 +36,7 @@ pub struct ChangedName {
 /// By Welch's test where both traces have two iterations or more, else by 5 % or more of the longer
 /// time; and by a thousandth of the time of all names or more.
 pub fn changed(selections: [&Selection<'_>; 2]) -> Vec<ChangedName> {
-    let mut keys = NameKeys::default();
-    let sides = [DiffSide::new(selections[0], &mut keys), DiffSide::new(selections[1], &mut keys)];
+    let (sides, keys) = DiffSide::both(selections);
     let mut all = reported_changes("operator", &samples::operators(&sides, &keys));
     all.extend(reported_changes("kernel", &samples::kernels(&sides, &keys)));
     crate::sort::by_key(&mut all, |change| std::cmp::Reverse(change.ns[1].abs_diff(change.ns[0])));
@@ -53,6 +53,7 @@ fn reported_changes(kind: &'static str, changes: &[NameChange]) -> Vec<ChangedNa
     };
     let row = |change: &NameChange| ChangedName {
         name: change.name.clone(),
+        overloads: change.overloads.clone(),
         kind,
         status: change.status(),
         ns: [change.ns(0), change.ns(1)],

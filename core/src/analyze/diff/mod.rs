@@ -24,7 +24,6 @@ use crate::link::LinkedTrace;
 use crate::link::rank::windows;
 use crate::threads::each;
 pub use changed_name::{ChangedName, changed};
-use name_keys::NameKeys;
 use side::DiffSide;
 
 /// Compares two traces; `request` is a JSON object with the selection for both.
@@ -90,9 +89,8 @@ pub fn diff_jobs(
 }
 
 fn answer(selections: &[Selection<'_>; 2]) -> AnalysisResult {
-    let mut keys = NameKeys::default();
-    let sides = [DiffSide::new(&selections[0], &mut keys), DiffSide::new(&selections[1], &mut keys)];
-    AnalysisResult::of(&parts::TABLE, parts::parts(&sides), "neither trace has events")
+    let (sides, keys) = DiffSide::both(selections.each_ref());
+    AnalysisResult::of(&parts::TABLE, parts::parts(&sides, &keys), "neither trace has events")
         .and(&iterations::TABLE, iterations::iterations(&sides))
         .and(&change::OPERATORS, samples::operators(&sides, &keys))
         .and(&change::SHAPES, samples::shapes(&sides, &keys))

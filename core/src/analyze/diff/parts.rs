@@ -4,6 +4,7 @@ use rustc_hash::FxHashMap;
 
 use super::super::breakdown::{BreakdownRow, MICRO_NS, breakdown, spans};
 use super::change::{is_significant, mean, rounded};
+use super::name_keys::NameKeys;
 use super::side::DiffSide;
 use super::significance::p_value;
 use crate::sort;
@@ -44,11 +45,11 @@ type PartSamples = [Vec<i64>; 2];
 /// the iteration's thread.
 ///
 /// `share` is a part's change over the step's.
-pub(super) fn parts(sides: &[DiffSide<'_>; 2]) -> Vec<StepPart> {
+pub(super) fn parts(sides: &[DiffSide<'_>; 2], keys: &NameKeys) -> Vec<StepPart> {
     if sides.iter().all(|side| side.selection.linked.trace.events.is_empty()) {
         return Vec::new();
     }
-    let named = if sides.iter().any(DiffSide::has_device) { of_device(sides) } else { of_host(sides) };
+    let named = if sides.iter().any(DiffSide::has_device) { of_device(sides) } else { of_host(sides, keys) };
     added_up(named)
 }
 
@@ -118,20 +119,19 @@ const BETWEEN: &str = "between operators";
 
 /// Outermost operators and annotations on the threads of the iterations, by name, the largest
 /// change first; and the rest.
-fn of_host(sides: &[DiffSide<'_>; 2]) -> Vec<(String, PartSamples)> {
-    let mut named: FxHashMap<String, PartSamples> = FxHashMap::default();
+fn of_host(sides: &[DiffSide<'_>; 2], keys: &NameKeys) -> Vec<(String, PartSamples)> {
+    let mut named: FxHashMap<u32, PartSamples> = FxHashMap::default();
     let num = sides.each_ref().map(DiffSide::num_samples);
     let mut rest: PartSamples = [0, 1].map(|side| lengths(&sides[side]));
     for (side, of) in sides.iter().enumerate() {
         for (sample, row) in outermost(of) {
             let ns = of.selection.dur_ns(row);
-            let name = of.selection.linked.trace.event_name(row);
-            let samples = named.entry(name.to_owned()).or_insert_with(|| num.map(|num| vec![0; num]));
+            let samples = named.entry(of.key[row]).or_insert_with(|| num.map(|num| vec![0; num]));
             add_ns(&mut samples[side][sample], ns);
             add_ns(&mut rest[side][sample], -ns);
         }
     }
-    let mut named: Vec<_> = named.into_iter().collect();
+    let mut named: Vec<_> = named.into_iter().map(|(key, samples)| (keys.text(key).to_owned(), samples)).collect();
     let size = |samples: &PartSamples| mean(&samples[1]).abs_diff(mean(&samples[0]));
     sort::by(&mut named, |(name_a, a), (name_b, b)| size(b).cmp(&size(a)).then_with(|| name_a.cmp(name_b)));
     named.push((String::from(BETWEEN), rest));

@@ -68,6 +68,7 @@ impl SampleCollector {
     fn changes(self, keys: &NameKeys, shapes: &NameKeys) -> Vec<NameChange> {
         let change = |((name, shape), sides): ((u32, Option<u32>), [NameSample; 2])| NameChange {
             name: keys.text(name).to_owned(),
+            overloads: keys.overloads(name).map(str::to_owned).collect(),
             shapes: shape.map(|shape| shapes.text(shape).to_owned()).unwrap_or_default(),
             sides,
         };
@@ -145,7 +146,13 @@ pub(super) fn modules(sides: &[DiffSide<'_>; 2], keys: &NameKeys) -> Vec<NameCha
                 collected.add((side, of), row, (of.key[module as usize], None), amount);
             }
         } else {
+            let mut keys = vec![None; of.key.len()];
             for row in selection.rows().filter(|row| linked.trace.event_name(*row).starts_with(MODULE_PREFIX)) {
+                keys[row] = Some(of.key[row]);
+            }
+            // A call inside another one of its module is part of that one's time.
+            let is_inside = linked.links.nesting.inside_same(&keys);
+            for row in (0..keys.len()).filter(|row| keys[*row].is_some() && !is_inside[*row]) {
                 let amount = EventAmount { ns: selection.dur_ns(row), host_ns: None };
                 collected.add((side, of), row, (of.key[row], None), amount);
             }

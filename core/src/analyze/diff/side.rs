@@ -16,7 +16,14 @@ pub(super) struct DiffSide<'a> {
 }
 
 impl<'a> DiffSide<'a> {
-    pub(super) fn new(selection: &'a Selection<'a>, keys: &mut NameKeys) -> Self {
+    /// Both traces, with the names of their events.
+    pub(super) fn both(selections: [&'a Selection<'a>; 2]) -> ([Self; 2], NameKeys) {
+        let mut keys = NameKeys::new(selections.map(|selection| &selection.linked.trace));
+        let sides = selections.map(|selection| Self::new(selection, &mut keys));
+        (sides, keys)
+    }
+
+    fn new(selection: &'a Selection<'a>, keys: &mut NameKeys) -> Self {
         let (linked, span) = (selection.linked, selection.span());
         let all = &linked.links.iterations;
         let is_inside = |iteration: &Iteration| span.overlaps(iteration.start, iteration.dur);

@@ -79,7 +79,7 @@ fn created(context: &RuleContext<'_>) -> Vec<RuleMatch> {
     let costs = moved.into_iter().filter_map(|row| {
         let is_moved = is_copy(context, &tree, row) && (!context.has_device() || to_device.contains(&row));
         let made = tree.before(row).filter(|_| is_moved)?;
-        let is_filled = FILLS.contains(&context.name(tree.last_leaf(made)));
+        let is_filled = FILLS.contains(&context.operator(tree.last_leaf(made)));
         is_filled.then(|| (context.name(made).to_owned(), cost_of_moving(context, &once, row), row))
     });
     let found = |(subject, costs): (String, Vec<_>)| {
@@ -102,8 +102,12 @@ fn to_device(context: &RuleContext<'_>, moved: &[u32]) -> FxHashSet<u32> {
 
 /// Whether `aten::to` copies a tensor to one of the same type.
 fn is_copy(context: &RuleContext<'_>, tree: &operator_trees::OperatorTrees<'_>, row: u32) -> bool {
-    let Some(to_copy) = tree.last_child(row).filter(|row| context.name(*row) == "aten::_to_copy") else { return false };
-    let Some(copy) = tree.last_child(to_copy).filter(|row| context.name(*row) == "aten::copy_") else { return false };
+    let Some(to_copy) = tree.last_child(row).filter(|row| context.operator(*row) == "aten::_to_copy") else {
+        return false;
+    };
+    let Some(copy) = tree.last_child(to_copy).filter(|row| context.operator(*row) == "aten::copy_") else {
+        return false;
+    };
     let mut types = context.json_args(ArgKey::InputTypes);
     let types = types.of(copy);
     types.get(0).is_none() || types.get(0) == types.get(1)

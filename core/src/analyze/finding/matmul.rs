@@ -51,7 +51,7 @@ fn fp32(context: &RuleContext<'_>) -> Vec<RuleMatch> {
     let kernels = context.selection.device_work().filter(|row| context.trace.events.kind[*row] == EventKind::Kernel);
     let costs = kernels.filter_map(|kernel| {
         let operator = context.links.operator.get(kernel)?;
-        let name = context.name(operator);
+        let name = context.operator(operator);
         let is_full = MATMULS.contains(&name) && is_plain_gemm(context.name(kernel as u32));
         let is_float = types.of(operator).get(0).and_then(Value::as_str).is_none_or(|dtype| dtype == "float");
         (is_full && is_float).then(|| (name.to_owned(), context.time(kernel as u32).dur().0 / 2, kernel as u32))

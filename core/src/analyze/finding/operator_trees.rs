@@ -71,8 +71,8 @@ impl<'a> OperatorTrees<'a> {
         std::iter::successors(Some(row), |row| self.last_child(*row)).last().unwrap_or(row)
     }
 
-    /// Name of an operator.
+    /// Name of an operator without its overload.
     pub(super) fn name(&self, row: u32) -> &'a str {
-        self.context.name(row)
+        self.context.operator(row)
     }
 }

@@ -87,7 +87,7 @@ fn zeroed(context: &RuleContext<'_>) -> Vec<RuleMatch> {
     let fills = context.named(|name| matches!(name, "aten::zero_" | "aten::_foreach_zero_"));
     let is_of_gradient = |row: &u32| {
         let parent = context.links.nesting.parent.get(*row as usize);
-        around.get(*row as usize).is_some() && parent.is_none_or(|parent| context.name(parent) != "aten::zeros")
+        around.get(*row as usize).is_some() && parent.is_none_or(|parent| context.operator(parent) != "aten::zeros")
     };
     let rows = context.outermost(fills.into_iter().filter(is_of_gradient).collect());
     let cost = |row: &u32| (context.time_of(*row).max(context.time(*row).dur().0), *row);

@@ -12,6 +12,7 @@ use super::super::selection::Selection;
 use super::devices::DeviceBusyTimes;
 use crate::id::{OptionalColumn, StrId, TemplateId};
 use crate::link::{LinkedTrace, Links};
+use crate::operator_name::base_name;
 use crate::sort;
 use crate::time::{TimeRange, Ts, sum_ns};
 use crate::trace::Trace;
@@ -69,9 +70,10 @@ impl<'a> RuleContext<'a> {
         }
     }
 
-    /// Rows of the host events with a matching name, ascending.
+    /// Rows of the host events with a matching name, ascending. Names of operators come without
+    /// their overloads.
     pub(super) fn named(&self, is_it: impl Fn(&str) -> bool) -> Vec<u32> {
-        let names = self.rows.iter().filter(|(name, _)| is_it(self.trace.strings.text(**name)));
+        let names = self.rows.iter().filter(|(name, _)| is_it(base_name(self.trace.strings.text(**name))));
         let mut rows: Vec<u32> = names.flat_map(|(_, rows)| rows.iter().copied()).collect();
         sort::ascending(&mut rows);
         rows
@@ -94,6 +96,11 @@ impl<'a> RuleContext<'a> {
     /// Name of an event.
     pub(super) fn name(&self, row: u32) -> &'a str {
         self.trace.event_name(row as usize)
+    }
+
+    /// Name of an operator without its overload.
+    pub(super) fn operator(&self, row: u32) -> &'a str {
+        base_name(self.name(row))
     }
 
     /// The time of an event, clipped to the selection.

@@ -10,6 +10,7 @@ use super::registry::CostModel;
 use super::work::TimedCall;
 use crate::id::{StrId, TemplateId};
 use crate::link::LinkedTrace;
+use crate::operator_name::base_name;
 use crate::trace::arg_key::ArgKey;
 use crate::trace::collective::known;
 use crate::trace::kind::EventKind;
@@ -42,7 +43,7 @@ pub(super) struct CostOutcomes {
 impl CostOutcomes {
     pub(super) fn of(&mut self, linked: &LinkedTrace, call: &TimedCall) -> CostOutcome {
         let (row, trace) = (call.row as usize, &linked.trace);
-        let name = trace.event_name(row);
+        let name = base_name(trace.event_name(row));
         let model = *self.models.entry(trace.events.name[row]).or_insert_with(|| model_of(name));
         if trace.events.kind[row] != EventKind::Operator && !matches!(model, Err(COMMUNICATION)) {
             return CostOutcome::Unmodelled(ANNOTATION);

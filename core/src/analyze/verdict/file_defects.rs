@@ -46,6 +46,8 @@ fn state(kind: WarningKind) -> VerdictState {
         | WarningKind::UnfinishedBegin
         | WarningKind::UnmatchedEnd
         | WarningKind::MissingParent
+        | WarningKind::OperatorWithoutNode
+        | WarningKind::NodeWithoutEvent
         | WarningKind::UnfinishedExecutionTrace
         | WarningKind::OversizedValue
         | WarningKind::DamagedTable

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::operator_name::base_name;
 use crate::trace::Trace;
 use crate::trace::arg_key::ArgKey;
 use crate::trace::collective::dtype;
@@ -226,7 +227,7 @@ impl CollectiveFacts {
 /// The group index of the root or peer among an operator's arguments (`c10d`, as a JSON list):
 /// after tensors, group and reduction.
 fn end(name: &str, arguments: impl FnOnce() -> String) -> Option<i64> {
-    let argument = match name.strip_prefix("c10d::")?.trim_end_matches('_') {
+    let argument = match base_name(name).strip_prefix("c10d::")?.trim_end_matches('_') {
         "send" | "recv" | "broadcast" => 2,
         "reduce" | "gather" | "scatter" => 3,
         _ => return None,

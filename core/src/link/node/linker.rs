@@ -5,8 +5,9 @@ use super::call::is_call;
 use super::iteration_match::RecordingPair;
 use super::matched_nodes::MatchedNodes;
 use super::node_links::NodeLinks;
+use super::recorded::RecordedTime;
 use super::shape::InputShapes;
-use super::{fill, id, parent, process, sequence, thread};
+use super::{fill, id, parent, process, recorded, sequence, thread};
 use crate::error::Position;
 use crate::id::OptionalColumn;
 use crate::link::iteration::Iteration;
@@ -24,6 +25,7 @@ pub(in crate::link) fn link_nodes(trace: &Trace, iterations: &[Iteration], warni
         how: found.how,
         confidence: found.confidence,
         windows: found.windows,
+        recorded: RecordedTime::default(),
     };
     for (event, node) in found.rows {
         links.node_of_event.set(event as usize, node);
@@ -31,6 +33,8 @@ pub(in crate::link) fn link_nodes(trace: &Trace, iterations: &[Iteration], warni
             links.event_of_node.set(node as usize, event);
         }
     }
+    links.recorded = RecordedTime::of(trace, &links, iterations);
+    recorded::count_missing(trace, &links, warnings);
     links
 }
 

@@ -3,10 +3,12 @@
 use rustc_hash::FxHashMap;
 
 use crate::id::StrId;
+use crate::operator_name::base_name;
 use crate::strings::Strings;
 
 /// Numbers for names. Those that differ only in quotes, slashes and ends of lines, which Kineto
-/// writes in another way or not at all, have one.
+/// writes in another way or not at all, have one. So have the overloads of an operator, which only
+/// Kineto writes.
 pub(super) struct NameIds<'a> {
     strings: &'a Strings,
     numbers: FxHashMap<StrId, u32>,
@@ -28,9 +30,9 @@ impl<'a> NameIds<'a> {
     }
 }
 
-/// A name without the characters that Kineto may change.
+/// A name without the characters that Kineto may change, and without the overload that it may add.
 fn plain(name: &str) -> String {
-    name.replace('\n', "").replace(['"', '\\', '/'], "'")
+    base_name(name).replace('\n', "").replace(['"', '\\', '/'], "'")
 }
 
 /// Whether Kineto may have written no more of a node's name than this: it does not write letters

@@ -1,6 +1,7 @@
 //! The links between events and nodes, as columns.
 
 use super::iteration_match::IterationMatch;
+use super::recorded::RecordedTime;
 use crate::id::OptionalColumn;
 use crate::link::link_method::LinkMethod;
 
@@ -26,4 +27,6 @@ pub struct NodeLinks {
     /// Where one recording fits into the other, when they are not of the same length; in their
     /// order, the linked one and the first thousand.
     pub windows: Vec<IterationMatch>,
+    /// The time that both files recorded.
+    pub recorded: RecordedTime,
 }
