@@ -10,7 +10,7 @@ use crate::trace::Trace;
 use crate::trace::kind::EventKind;
 
 /// Numbers of names, whichever trace has them.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct NameKeys {
     numbers: FxHashMap<String, u32>,
     texts: Vec<String>,

@@ -71,7 +71,7 @@ fn state(kind: WarningKind) -> VerdictState {
 /// Device events without a launch, by the reason. Work that was enqueued before the recording began
 /// lacks nothing, and neither does work without a correlation id, or a recording without launches.
 fn missing_launches(linked: &LinkedTrace) -> Vec<Problem> {
-    let (trace, launches) = (&linked.trace, FirstLaunch::of(&linked.trace));
+    let (trace, launches) = (&linked.trace, FirstLaunch::of(linked));
     let is_work = |row: &usize| trace.events.kind[*row].is_device_work();
     let has_launches = trace.events.kind.contains(&EventKind::Launch);
     let (mut before, mut unnumbered, mut missing, mut num_all) = (Vec::new(), Vec::new(), Vec::new(), 0);

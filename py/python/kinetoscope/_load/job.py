@@ -56,6 +56,7 @@ def read_dir(  # noqa: PLR0913 - the options of `read`, by keyword
     storage_options: Mapping[str, Any] | None = None,
     executor: lazy.Executor | None = None,
     ranks: lazy.RankMode = "split",
+    include_environment: bool = False,
 ) -> TraceSet:
     """Reads all traces of a folder, and pairs Kineto traces with Execution Traces.
 
@@ -74,9 +75,8 @@ def read_dir(  # noqa: PLR0913 - the options of `read`, by keyword
     of any machine. The workers must see the same paths or URLs. Operations that need whole traces
     (`job[rank]`, timelines, reports) still read them in this process.
 
-    `iteration`, `max_bytes`, `cache`, `storage_options` and `ranks` are those of `read`.
-    `iteration` changes only recordings of two files. A file that merges ranks is skipped as a copy
-    if these ranks have files of their own.
+    The other options are those of `read`. `iteration` changes only recordings of two files. A file
+    that merges ranks is skipped as a copy if these ranks have files of their own.
 
     Raises:
         TraceError: no file of the folder is a trace.
@@ -92,7 +92,13 @@ def read_dir(  # noqa: PLR0913 - the options of `read`, by keyword
         expect_no_file(path)
     if ranks not in {"split", "merge"}:
         raise ValueError(f'expected ranks="split" or ranks="merge", found {ranks!r}')
-    options = Options(max_bytes, cache_folder(cache), iteration=iteration, merges=ranks == "merge")
+    options = Options(
+        max_bytes,
+        cache_folder(cache),
+        iteration=iteration,
+        merges=ranks == "merge",
+        include_environment=include_environment,
+    )
     job_options = JobOptions(eager=eager, progress=progress, executor=executor, has_executions=et is not False)
     archive = _as_archive(folder, storage_options)
     if archive is not None and executor is not None:
@@ -132,7 +138,13 @@ def read_archive(
 ) -> Trace | TraceSet:
     """Reads an archive for `read`: returns its trace, or a TraceSet of several recordings."""
     # one thread per recording, as in any job
-    job_options = Options(options.max_bytes, options.cache, iteration=options.iteration, merges=options.merges)
+    job_options = Options(
+        options.max_bytes,
+        options.cache,
+        iteration=options.iteration,
+        merges=options.merges,
+        include_environment=options.include_environment,
+    )
     job = _read_archived_job(file, execution, job_options, JobOptions(has_executions=has_executions))
     if len(job) > 1:
         return job

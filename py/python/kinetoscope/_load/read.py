@@ -33,6 +33,7 @@ class Options:
         iteration: int | None = None,
         *,
         merges: bool = False,
+        include_environment: bool = False,
     ) -> None:
         if max_bytes is not None and max_bytes < 0:
             raise ValueError(f"expected max_bytes of at least 0, found {max_bytes}")
@@ -46,6 +47,8 @@ class Options:
         """Iteration that the nodes of a recording are linked to; None for the recorded links."""
         self.merges = merges
         """Whether the ranks of a merged file stay one trace."""
+        self.include_environment = include_environment
+        """Whether metadata keep environment variables, host and user names."""
 
 
 def read(  # noqa: PLR0913 - options by keyword
@@ -57,6 +60,7 @@ def read(  # noqa: PLR0913 - options by keyword
     cache: lazy.Cache = None,
     storage_options: Mapping[str, lazy.Any] | None = None,
     ranks: lazy.Ranks = "split",
+    include_environment: bool = False,
 ) -> Trace | lazy.Any:
     """Reads a Kineto trace and its Execution Trace, and links them. Returns a Trace.
 
@@ -86,6 +90,9 @@ def read(  # noqa: PLR0913 - options by keyword
     `ranks` is about files with several ranks: `"split"` makes a job of them, and `"merge"` one
     Trace. A list of ranks returns a TraceSet of these alone. docs/merged-files.md says which files
     are merged, and where each event goes.
+    `metadata` lack environment variables, host and user names, command lines and secrets of the
+    recording, because traces are shared. `include_environment=True` keeps them, also in what is
+    saved, exported or shown. The key `environment_left_out` lists the values that were left out.
 
     A trace with defects may still be readable; `Trace.health` lists them.
 
@@ -96,8 +103,14 @@ def read(  # noqa: PLR0913 - options by keyword
         ValueError: `source` is an empty path, `max_bytes` is negative, or a rank is missing.
     """
     selected = _selected_ranks(ranks)
-    merges = ranks == "merge"
-    options = Options(max_bytes, cache_folder(cache), num_processors(), iteration, merges=merges)
+    options = Options(
+        max_bytes,
+        cache_folder(cache),
+        num_processors(),
+        iteration,
+        merges=ranks == "merge",
+        include_environment=include_environment,
+    )
     file = _open_source(source, storage_options)
     is_archive = _native.is_archive(file.head())
     execution = file.execution() if et is None else None if et is False else _open_source(et, storage_options)
@@ -176,7 +189,13 @@ def read_files(files: Sequence[File], options: Options, reading: _native.Reading
     def read_native() -> _native.Trace | _native.Tables:
         with ExitStack() as stack:
             sources = [stack.enter_context(file.opened()) for file in [*files, *metrics]]
-            return _native.read(sources, max_bytes=options.max_bytes, max_threads=options.max_threads, reading=reading)
+            return _native.read(
+                sources,
+                max_bytes=options.max_bytes,
+                max_threads=options.max_threads,
+                include_environment=options.include_environment,
+                reading=reading,
+            )
 
     if options.cache is None:
         native = read_native()
@@ -187,6 +206,7 @@ def read_files(files: Sequence[File], options: Options, reading: _native.Reading
             read_native,
             max_bytes=options.max_bytes,
             max_threads=options.max_threads,
+            include_environment=options.include_environment,
         )
     labels = [file.label for file in files]
     if isinstance(native, _native.Tables):

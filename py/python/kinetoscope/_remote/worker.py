@@ -90,7 +90,9 @@ _trace_cache = _TraceCache()
 
 def _key(recording: Recording) -> str:
     files = [recording.files[name] for name in recording.pair.names]
-    return repr([*map(_version, files), recording.options.iteration, recording.options.merges, recording.part])
+    options = recording.options
+    key = [options.iteration, options.merges, options.include_environment, recording.part]
+    return repr([*map(_version, files), *key])
 
 
 def _version(file: File) -> tuple[object, ...]:
