@@ -103,12 +103,13 @@ def read(  # noqa: PLR0913 - options by keyword
         ValueError: `source` is an empty path, `max_bytes` is negative, or a rank is missing.
     """
     selected = _selected_ranks(ranks)
+    merges = ranks == "merge"
     options = Options(
         max_bytes,
         cache_folder(cache),
         num_processors(),
         iteration,
-        merges=ranks == "merge",
+        merges=merges,
         include_environment=include_environment,
     )
     file = _open_source(source, storage_options)
