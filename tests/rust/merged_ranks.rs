@@ -17,6 +17,11 @@ type Step = (u8, i64, i64);
 /// The file of one rank as Kineto writes it: metadata first, then events with arrows, a counter, a
 /// memory instant, and the profiler's own span.
 fn single(host: i64, device: i64, steps: &[Step]) -> Vec<Value> {
+    later(host, device, 0, steps)
+}
+
+/// The same, so many microseconds later.
+fn later(host: i64, device: i64, shift: i64, steps: &[Step]) -> Vec<Value> {
     let mut events = vec![
         json!({"ph": "M", "name": "process_name", "pid": host, "tid": 0, "ts": 0, "args": {"name": "python"}}),
         json!({"ph": "M", "name": "process_labels", "pid": host, "tid": 0, "ts": 0, "args": {"labels": "CPU"}}),
@@ -29,7 +34,7 @@ fn single(host: i64, device: i64, steps: &[Step]) -> Vec<Value> {
     };
     let mut free = 0;
     for (at, (name, gap, dur)) in steps.iter().enumerate() {
-        let (id, start) = (at as i64 + 1, 1_000 * (at as i64 + 1));
+        let (id, start) = (at as i64 + 1, 1_000 * (at as i64 + 1) + shift);
         event("user_annotation", &format!("ProfilerStep#{at}"), (host, host), (start, 900), json!({}));
         event("cpu_op", &format!("aten::op{name}"), (host, host), (start + 10, 200), json!({"External id": id}));
         let args = json!({"External id": id, "correlation": id});
@@ -39,7 +44,8 @@ fn single(host: i64, device: i64, steps: &[Step]) -> Vec<Value> {
         let args = json!({"External id": id, "correlation": id, "device": device, "stream": 7});
         event("kernel", &format!("kernel{name}"), (device, 7), (run, *dur), args);
     }
-    let launches: Vec<Value> = events.iter().filter(|event| event["args"]["correlation"].is_number()).cloned().collect();
+    let launches: Vec<Value> =
+        events.iter().filter(|event| event["args"]["correlation"].is_number()).cloned().collect();
     events.extend(launches.iter().map(|event| {
         let phase = if event["cat"] == "kernel" { "f" } else { "s" };
         json!({"ph": phase, "id": event["args"]["correlation"], "pid": event["pid"], "tid": event["tid"],
@@ -75,15 +81,8 @@ enum Style {
     Plain,
 }
 
-const STYLES: [Style; 7] = [
-    Style::Bracket,
-    Style::Offset,
-    Style::Argument,
-    Style::OnePid,
-    Style::NamePrefix,
-    Style::TextPid,
-    Style::Plain,
-];
+const STYLES: [Style; 7] =
+    [Style::Bracket, Style::Offset, Style::Argument, Style::OnePid, Style::NamePrefix, Style::TextPid, Style::Plain];
 
 /// Rewrites the events of a rank as a merger does.
 fn relabelled(style: Style, rank: i64, mut events: Vec<Value>) -> Vec<Value> {
@@ -97,7 +96,8 @@ fn relabelled(style: Style, rank: i64, mut events: Vec<Value>) -> Vec<Value> {
             Style::Plain => {}
             Style::NamePrefix => {
                 event["name"] = json!(format!("[R{rank}] {}", event["name"].as_str().unwrap()));
-                event["pid"] = number(&pid).map_or_else(|| json!(format!("rank{rank}_{text}")), |pid| json!(pid + rank * 1_000));
+                event["pid"] =
+                    number(&pid).map_or_else(|| json!(format!("rank{rank}_{text}")), |pid| json!(pid + rank * 1_000));
             }
             Style::Offset | Style::Argument => {
                 if let Some(pid) = number(&pid) {
@@ -121,7 +121,8 @@ fn relabelled(style: Style, rank: i64, mut events: Vec<Value>) -> Vec<Value> {
         _ => &[],
     };
     let pids: Vec<Value> = {
-        let mut pids: Vec<Value> = events.iter().filter(|event| event["pid"].is_i64()).map(|event| event["pid"].clone()).collect();
+        let mut pids: Vec<Value> =
+            events.iter().filter(|event| event["pid"].is_i64()).map(|event| event["pid"].clone()).collect();
         pids.sort_by_key(number);
         pids.dedup();
         pids
@@ -171,13 +172,21 @@ fn facts(linked: &Arc<LinkedTrace>) -> Vec<String> {
         let answer = analysis(question).unwrap().answer(linked, "{}").unwrap();
         let mut rows = files::rows(&*answer.tables[table]);
         for row in rows.iter_mut().filter_map(Value::as_object_mut) {
-            row.retain(|key, _| !key.ends_with("id") && key != "before" && key != "after" && key != "launch" && key != "evidence");
+            row.retain(|key, _| {
+                !key.ends_with("id") && key != "before" && key != "after" && key != "launch" && key != "evidence"
+            });
         }
         facts.extend(rows.iter().map(|row| format!("{question}: {row}")));
     }
-    let edges = linked.edge_list().iter().map(|edge| format!("{:?} {} → {}", edge.kind, name(edge.source), name(edge.target)));
+    let edges =
+        linked.edge_list().iter().map(|edge| format!("{:?} {} → {}", edge.kind, name(edge.source), name(edge.target)));
     facts.extend(edges);
-    facts.push(format!("{} instants, {} counters, {} flows", trace.instants.len(), trace.counters.len(), trace.flows.len()));
+    facts.push(format!(
+        "{} instants, {} counters, {} flows",
+        trace.instants.len(),
+        trace.counters.len(),
+        trace.flows.len()
+    ));
     facts.sort_unstable();
     facts
 }
@@ -220,10 +229,14 @@ proptest! {
     ) {
         // Without labels, devices must differ, unless one rank follows the other.
         let same_device = share_device && (style != Style::Plain || order == Order::RankByRank);
+        // Where a file without labels mixes ranks, only times tell whose a kernel is.
+        let needs_times = style == Style::Plain && order != Order::RankByRank;
+        let shift = if needs_times { 100 } else { 0 };
         let files: Vec<Vec<Value>> = ranks
             .iter()
             .enumerate()
-            .map(|(rank, steps)| single(4_242 + 10 * rank as i64, if same_device { 0 } else { rank as i64 }, steps))
+            .map(|(rank, steps)| (rank as i64, if needs_times { steps.repeat(5) } else { steps.clone() }))
+            .map(|(rank, steps)| later(4_242 + 10 * rank, if same_device { 0 } else { rank }, shift * rank, &steps))
             .collect();
         let merged = files.iter().enumerate().flat_map(|(rank, events)| relabelled(style, rank as i64, events.clone()));
         let found = parts(&in_order(merged.collect(), order));
@@ -259,7 +272,8 @@ fn each_rank_knows_where_its_number_comes_from() {
         found.into_iter().map(|part| (part.rank.rank, part.rank.label, part.rank.origin)).collect::<Vec<_>>()
     };
     let told = |rank, label: &str, origin| (rank, label.to_owned(), origin);
-    let of = |labels: [&str; 2], numbers: [i64; 2], origin| [0, 1].map(|at| told(numbers[at], labels[at], origin)).to_vec();
+    let of =
+        |labels: [&str; 2], numbers: [i64; 2], origin| [0, 1].map(|at| told(numbers[at], labels[at], origin)).to_vec();
     assert_eq!(origins(Style::Bracket, [0, 0]), of(["TP0", "TP1"], [0, 1], RankOrigin::Label));
     assert_eq!(origins(Style::OnePid, [0, 0]), of(["rank 0", "rank 1"], [0, 1], RankOrigin::Label));
     let processes = ["process 4242", "process 4243"];
@@ -270,12 +284,18 @@ fn each_rank_knows_where_its_number_comes_from() {
 #[test]
 fn rows_of_no_rank_are_counted_and_kept_with_the_first() {
     let blocks = parts(&pair(Style::Plain, Order::RankByRank, [0, 1]));
-    let count = |parts: &[RankTrace], kind| parts.iter().map(|part| part.trace.warnings.count(kind)).collect::<Vec<_>>();
+    let count =
+        |parts: &[RankTrace], kind| parts.iter().map(|part| part.trace.warnings.count(kind)).collect::<Vec<_>>();
     assert_eq!(count(&blocks, WarningKind::WithoutRank), [0, 0], "the place in the file tells");
     let mixed = parts(&pair(Style::Plain, Order::Time, [0, 1]));
     assert_eq!(count(&mixed, WarningKind::WithoutRank), [2, 0], "two spans of the profiler");
-    let spans = |part: &RankTrace| (0..part.trace.events.len()).filter(|row| part.trace.event_name(*row).starts_with("PyTorch")).count();
-    assert_eq!((mixed.iter().map(spans).collect::<Vec<_>>(), blocks.iter().map(spans).collect::<Vec<_>>()), (vec![2, 0], vec![1, 1]));
+    let spans = |part: &RankTrace| {
+        (0..part.trace.events.len()).filter(|row| part.trace.event_name(*row).starts_with("PyTorch")).count()
+    };
+    assert_eq!(
+        (mixed.iter().map(spans).collect::<Vec<_>>(), blocks.iter().map(spans).collect::<Vec<_>>()),
+        (vec![2, 0], vec![1, 1])
+    );
 }
 
 #[test]
@@ -325,7 +345,8 @@ fn devices_of_two_ranks_stay_two_in_one_trace() {
 #[test]
 fn one_rank_is_never_split() {
     let step = (0, 5, 100);
-    let one = |more: &[Value]| MergedRanks::of(&read(&[single(4_242, 0, &[step, step]), more.to_vec()].concat())).is_none();
+    let one =
+        |more: &[Value]| MergedRanks::of(&read(&[single(4_242, 0, &[step, step]), more.to_vec()].concat())).is_none();
     assert!(one(&[]));
     let helper = |category: &str, name: &str| json!({"ph": "X", "cat": category, "name": name, "pid": 5_000, "tid": 1, "ts": 1_000, "dur": 5});
     assert!(one(&[helper("cpu_op", "aten::stack")]), "a data loader");
@@ -346,7 +367,8 @@ fn one_rank_is_never_split() {
     // Users name things after ranks, too.
     let named = json!({"ph": "X", "cat": "user_annotation", "name": "[R1] step", "pid": 4_242, "tid": 9, "ts": 1, "dur": 1, "args": {"rank": 1}});
     assert!(one(&[named]));
-    let renamed = json!({"ph": "M", "name": "process_name", "pid": 4_242, "tid": 0, "args": {"name": "VLLM::Worker_TP1"}});
+    let renamed =
+        json!({"ph": "M", "name": "process_name", "pid": 4_242, "tid": 0, "args": {"name": "VLLM::Worker_TP1"}});
     assert!(one(&[renamed]));
 }
 
@@ -387,5 +409,19 @@ fn labels_of_several_dimensions_are_numbered_in_order() {
     let found = parts(&labels.map(rank));
     let told: Vec<_> = found.iter().map(|part| (part.rank.rank, part.trace.event_name(0), part.rank.origin)).collect();
     let expected = ["TP00-PP00", "TP01-PP00", "TP00-PP01", "TP01-PP01"];
-    assert_eq!(told, expected.iter().enumerate().map(|(at, label)| (at as i64, *label, RankOrigin::Order)).collect::<Vec<_>>());
+    assert_eq!(
+        told,
+        expected.iter().enumerate().map(|(at, label)| (at as i64, *label, RankOrigin::Order)).collect::<Vec<_>>()
+    );
+}
+
+/// Hostile files may claim a rank for each event.
+#[test]
+fn files_of_very_many_ranks_stay_whole() {
+    let rank = |number: i64| {
+        let pid = format!("rank {number}: 7");
+        json!({"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": pid, "tid": number, "ts": number, "dur": 5})
+    };
+    assert_eq!(parts(&(0..1_024).map(rank).collect::<Vec<_>>()).len(), 1_024);
+    assert_eq!(parts(&(0..50_000).map(rank).collect::<Vec<_>>()).len(), 0);
 }

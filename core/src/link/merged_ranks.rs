@@ -14,6 +14,9 @@ use crate::trace::Trace;
 use crate::trace::arg_key::ArgKey;
 use crate::trace::kind::EventKind;
 
+/// The most ranks that a file may have.
+const MAX_RANKS: usize = 1_024;
+
 /// A rank in a merged file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MergedRank {
@@ -77,7 +80,8 @@ impl MergedRanks {
         if work.processes.len() < 2 && !is_labelled(work.first) {
             return None;
         }
-        labelled(linked, &work).or_else(|| unlabelled(linked, &work))
+        let found = labelled(linked, &work).or_else(|| unlabelled(linked, &work));
+        found.filter(|found| found.ranks.len() <= MAX_RANKS)
     }
 }
 
@@ -165,9 +169,8 @@ fn unlabelled(linked: &LinkedTrace, work: &WorkProcesses) -> Option<MergedRanks>
     let places: FxHashMap<StrId, u32> =
         hosts.iter().enumerate().map(|(at, (_, process))| (*process, at as u32)).collect();
     // A device may have the number of a process.
-    let of_row = |(process, ..): LabelledRow, is_on_device: bool| {
-        places.get(&process).copied().filter(|_| !is_on_device)
-    };
+    let of_row =
+        |(process, ..): LabelledRow, is_on_device: bool| places.get(&process).copied().filter(|_| !is_on_device);
     let rows = RankRows::of(linked, hosts.len(), &of_row);
     Some(MergedRanks { ranks, rows, has_labelled_names: false })
 }
