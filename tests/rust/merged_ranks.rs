@@ -17,6 +17,11 @@ type Step = (u8, i64, i64);
 /// The file of one rank as Kineto writes it: metadata first, then events with arrows, a counter, a
 /// memory instant, and the profiler's own span.
 fn single(host: i64, device: i64, steps: &[Step]) -> Vec<Value> {
+    later(host, device, 0, steps)
+}
+
+/// The same, so many microseconds later.
+fn later(host: i64, device: i64, shift: i64, steps: &[Step]) -> Vec<Value> {
     let mut events = vec![
         json!({"ph": "M", "name": "process_name", "pid": host, "tid": 0, "ts": 0, "args": {"name": "python"}}),
         json!({"ph": "M", "name": "process_labels", "pid": host, "tid": 0, "ts": 0, "args": {"labels": "CPU"}}),
@@ -29,7 +34,7 @@ fn single(host: i64, device: i64, steps: &[Step]) -> Vec<Value> {
     };
     let mut free = 0;
     for (at, (name, gap, dur)) in steps.iter().enumerate() {
-        let (id, start) = (at as i64 + 1, 1_000 * (at as i64 + 1));
+        let (id, start) = (at as i64 + 1, 1_000 * (at as i64 + 1) + shift);
         event("user_annotation", &format!("ProfilerStep#{at}"), (host, host), (start, 900), json!({}));
         event("cpu_op", &format!("aten::op{name}"), (host, host), (start + 10, 200), json!({"External id": id}));
         let args = json!({"External id": id, "correlation": id});
@@ -224,10 +229,14 @@ proptest! {
     ) {
         // Without labels, devices must differ, unless one rank follows the other.
         let same_device = share_device && (style != Style::Plain || order == Order::RankByRank);
+        // Where a file without labels mixes ranks, only times tell whose a kernel is.
+        let needs_times = style == Style::Plain && order != Order::RankByRank;
+        let shift = if needs_times { 100 } else { 0 };
         let files: Vec<Vec<Value>> = ranks
             .iter()
             .enumerate()
-            .map(|(rank, steps)| single(4_242 + 10 * rank as i64, if same_device { 0 } else { rank as i64 }, steps))
+            .map(|(rank, steps)| (rank as i64, if needs_times { steps.repeat(5) } else { steps.clone() }))
+            .map(|(rank, steps)| later(4_242 + 10 * rank, if same_device { 0 } else { rank }, shift * rank, &steps))
             .collect();
         let merged = files.iter().enumerate().flat_map(|(rank, events)| relabelled(style, rank as i64, events.clone()));
         let found = parts(&in_order(merged.collect(), order));
@@ -404,4 +413,15 @@ fn labels_of_several_dimensions_are_numbered_in_order() {
         told,
         expected.iter().enumerate().map(|(at, label)| (at as i64, *label, RankOrigin::Order)).collect::<Vec<_>>()
     );
+}
+
+/// Hostile files may claim a rank for each event.
+#[test]
+fn files_of_very_many_ranks_stay_whole() {
+    let rank = |number: i64| {
+        let pid = format!("rank {number}: 7");
+        json!({"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": pid, "tid": number, "ts": number, "dur": 5})
+    };
+    assert_eq!(parts(&(0..1_024).map(rank).collect::<Vec<_>>()).len(), 1_024);
+    assert_eq!(parts(&(0..50_000).map(rank).collect::<Vec<_>>()).len(), 0);
 }

@@ -1,5 +1,7 @@
 //! Rebuilds a trace with only the texts, templates and numbers that its rows use.
 
+use rustc_hash::FxHashMap;
+
 use crate::id::{StrId, TemplateId};
 use crate::strings::Strings;
 use crate::trace::Trace;
@@ -47,11 +49,8 @@ pub(super) fn compact(mut trace: Trace) -> Trace {
 
 /// Rows with the texts and the arguments that they use, out of those of a larger trace.
 pub(super) fn compact_from(rows: Trace, old: &Strings, args: &Args) -> Trace {
-    let mut known: Vec<Option<StrId>> = vec![None; old.len()];
-    with_texts_made(rows, args, &mut |strings, _, id| match known.get_mut(id.index()) {
-        Some(place) => *place.get_or_insert_with(|| strings.intern(old.text(id))),
-        None => StrId::EMPTY,
-    })
+    let mut known: FxHashMap<StrId, StrId> = FxHashMap::default();
+    with_texts_made(rows, args, &mut |strings, _, id| *known.entry(id).or_insert_with(|| strings.intern(old.text(id))))
 }
 
 /// Rebuilds the rows of a trace with its arguments, and with the text that `make` returns for each

@@ -143,7 +143,6 @@ fn part(linked: &LinkedTrace, merged: &MergedRanks, at: usize, has_nodes: bool) 
     let rows = Trace {
         header: trace.header.clone(),
         execution_header: if has_nodes { trace.execution_header.clone() } else { Vec::new() },
-        tracks: trace.tracks.clone(),
         processes: trace.processes.iter().filter(|row| processes.contains(&row.process)).cloned().collect(),
         events,
         instants: picked(&trace.instants, &rows.instants[at]),
@@ -155,7 +154,7 @@ fn part(linked: &LinkedTrace, merged: &MergedRanks, at: usize, has_nodes: bool) 
         has_coarse_times: trace.has_coarse_times,
         ..Trace::default()
     };
-    let mut part = compact_from(rows, &trace.strings, &trace.args);
+    let mut part = compact_from(with_own_tracks(rows, trace), &trace.strings, &trace.args);
     let ids = renumber(&mut part);
     if merged.has_labelled_names {
         restore_names(&mut part);
@@ -164,6 +163,24 @@ fn part(linked: &LinkedTrace, merged: &MergedRanks, at: usize, has_nodes: bool) 
     set_header(&mut part, merged, rank);
     part.warnings = warnings(trace, merged, at, &ids);
     RankTrace { rank: rank.clone(), trace: part, ids }
+}
+
+/// Gives rows the tracks that they use, and no others.
+fn with_own_tracks(mut rows: Trace, trace: &Trace) -> Trace {
+    let mut places: FxHashMap<TrackId, TrackId> = FxHashMap::default();
+    let mut tracks = Vec::new();
+    let mut place = |track: &mut TrackId| {
+        *track = *places.entry(*track).or_insert_with(|| {
+            tracks.push(trace.track(*track).clone());
+            TrackId::from(tracks.len() - 1)
+        });
+    };
+    rows.events.track.iter_mut().for_each(&mut place);
+    rows.instants.iter_mut().for_each(|row| place(&mut row.track));
+    rows.counters.iter_mut().for_each(|row| place(&mut row.track));
+    rows.flows.iter_mut().for_each(|row| place(&mut row.track));
+    rows.tracks = tracks;
+    rows
 }
 
 fn picked<T: Clone>(column: &[T], rows: &[u32]) -> Vec<T> {

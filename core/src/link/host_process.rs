@@ -5,6 +5,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::launch_index::of_number;
 use super::rank_label::RankLabel;
 use crate::id::StrId;
+use crate::sort;
+use crate::time::Ts;
 use crate::trace::Trace;
 use crate::trace::arg_key::ArgKey;
 
@@ -13,16 +15,19 @@ use crate::trace::arg_key::ArgKey;
 ///
 /// Kineto gives device events the pid of their device, so a file that merges ranks does not state
 /// whose they are. Device and host process belong together if a merger gave both the same label
-/// (`[TP00] 0` and `[TP00] 4242`), if the launches nearest in the file to nearly all of its device
-/// events are of one host process (mergers append one rank after the other), or if they are one.
+/// (`[TP00] 0` and `[TP00] 4242`), if the launches of nearly all of its device events are of one
+/// host process, or if they are one. These launches are the nearest in the file, if it has one rank
+/// after the other. If it mixes ranks, launches and device events of one number pair in order.
 #[derive(Debug, Default)]
 pub(super) struct HostProcesses {
     /// By device process.
     of_device: FxHashMap<StrId, StrId>,
 }
 
-/// Out of so many nearest launches, all but one are of one process.
+/// Out of so many launches, all but one are of one process.
 const NEARLY_ALL: usize = 10;
+/// The same where no two launches have device events of one number: half of them may err.
+const MOST: usize = 2;
 
 impl HostProcesses {
     /// `launches` are sorted by number and process.
@@ -32,18 +37,27 @@ impl HostProcesses {
             return Self::default();
         }
         let hosts: FxHashSet<StrId> = launches.iter().map(|((_, process), _)| *process).collect();
-        let mut votes: FxHashMap<StrId, FxHashMap<StrId, usize>> = FxHashMap::default();
         let devices =
             (0..trace.events.len()).filter(|row| trace.is_on_device(*row) && trace.events.kind[*row].is_device_work());
-        for row in devices {
-            if let Some(host) = nearest_in_file(trace, launches, row) {
-                *votes.entry(trace.process_of(row)).or_default().entry(host).or_default() += 1;
-            }
+        let devices: Vec<usize> = devices.collect();
+        let is_mixed = is_mixed(trace, &hosts);
+        let pairs = if is_mixed {
+            pairs_in_order(trace, launches, &devices)
+        } else {
+            let nearest = |row: &usize| Some((*row, nearest_in_file(trace, launches, *row)?));
+            devices.iter().filter_map(nearest).collect()
+        };
+        let mut votes: FxHashMap<StrId, FxHashMap<StrId, usize>> = FxHashMap::default();
+        for (row, host) in pairs {
+            *votes.entry(trace.process_of(row)).or_default().entry(host).or_default() += 1;
         }
+        let shared = if is_mixed { sharing_devices(trace, &devices) } else { FxHashSet::default() };
+        let needed = |device: StrId| if is_mixed && !shared.contains(&device) { MOST } else { NEARLY_ALL };
+        let same_label = LabelledHosts::new(trace, &hosts);
         let of_device = votes.into_iter().filter_map(|(device, votes)| {
             // A device and an unrelated process may both have the number 1, so that comes last.
             let same = || Some(device).filter(|device| hosts.contains(device));
-            Some((device, same_label(trace, &hosts, device).or_else(|| winner(&votes)).or_else(same)?))
+            Some((device, same_label.of(device).or_else(|| winner(&votes, needed(device))).or_else(same)?))
         });
         Self { of_device: of_device.collect() }
     }
@@ -68,17 +82,69 @@ fn nearest_in_file(trace: &Trace, launches: &[((u64, StrId), u32)], row: usize) 
     of_number(launches, trace.correlation_id(row)?).min_by_key(distance).map(|(process, _)| process)
 }
 
-/// The process with nearly all votes.
-fn winner(votes: &FxHashMap<StrId, usize>) -> Option<StrId> {
-    let (process, most) = votes.iter().max_by_key(|(process, count)| (**count, **process))?;
-    let all: usize = votes.values().sum();
-    ((all - most) * NEARLY_ALL <= all).then_some(*process)
+/// Whether events of several host processes alternate in the file, as where they are sorted by time.
+fn is_mixed(trace: &Trace, hosts: &FxHashSet<StrId>) -> bool {
+    let rows = (0..trace.events.len()).filter(|row| !trace.is_on_device(*row));
+    let processes = rows.map(|row| trace.process_of(row)).filter(|process| hosts.contains(process));
+    let mut last = None;
+    processes.filter(|process| last.replace(*process) != Some(*process)).nth(hosts.len()).is_some()
 }
 
-/// The only host process with the label of a device process.
-fn same_label(trace: &Trace, hosts: &FxHashSet<StrId>, device: StrId) -> Option<StrId> {
-    let label = RankLabel::of_process(trace, device)?;
-    let mut same = hosts.iter().filter(|host| RankLabel::of_process(trace, **host).as_ref() == Some(&label));
-    let first = same.next()?;
-    same.next().is_none().then_some(*first)
+/// Device events with the process of their launch, if the first launch of a number is that of its
+/// first device event, and so on.
+fn pairs_in_order(trace: &Trace, launches: &[((u64, StrId), u32)], devices: &[usize]) -> Vec<(usize, StrId)> {
+    let start = |row: usize| trace.events.start[row];
+    let mut numbered: Vec<(u64, Ts, usize)> =
+        devices.iter().filter_map(|row| Some((trace.correlation_id(*row)?, start(*row), *row))).collect();
+    sort::ascending(&mut numbered);
+    let mut pairs = Vec::new();
+    for events in numbered.chunk_by(|one, other| one.0 == other.0) {
+        let of_number = of_number(launches, events[0].0).map(|(host, row)| (start(row as usize), host));
+        let mut hosts: Vec<(Ts, StrId)> = of_number.collect();
+        if hosts.len() == events.len() {
+            sort::ascending(&mut hosts);
+            pairs.extend(events.iter().zip(hosts).map(|((.., row), (_, host))| (*row, host)));
+        }
+    }
+    pairs
+}
+
+/// Device processes in which a number occurs twice, as where ranks call their GPUs alike.
+fn sharing_devices(trace: &Trace, devices: &[usize]) -> FxHashSet<StrId> {
+    let mut seen: FxHashSet<(StrId, u64)> = FxHashSet::default();
+    let numbered = devices.iter().filter_map(|row| Some((trace.process_of(*row), trace.correlation_id(*row)?)));
+    numbered.filter(|place| !seen.insert(*place)).map(|(device, _)| device).collect()
+}
+
+/// The process with the most votes, unless one of so many is for another.
+fn winner(votes: &FxHashMap<StrId, usize>, needed: usize) -> Option<StrId> {
+    let (process, most) = votes.iter().max_by_key(|(process, count)| (**count, **process))?;
+    let all: usize = votes.values().sum();
+    let others = all - most;
+    (others * needed <= all && others < *most).then_some(*process)
+}
+
+/// Host processes by the labels that a merger gave them.
+struct LabelledHosts {
+    labels: FxHashMap<StrId, RankLabel>,
+    /// None for a label of several.
+    hosts: FxHashMap<RankLabel, Option<StrId>>,
+}
+
+impl LabelledHosts {
+    fn new(trace: &Trace, hosts: &FxHashSet<StrId>) -> Self {
+        let labels = RankLabel::of_processes(trace);
+        let mut only: FxHashMap<RankLabel, Option<StrId>> = FxHashMap::default();
+        for host in hosts {
+            if let Some(label) = labels.get(host) {
+                only.entry(label.clone()).and_modify(|host| *host = None).or_insert(Some(*host));
+            }
+        }
+        Self { labels, hosts: only }
+    }
+
+    /// The only host process with the label of a device process.
+    fn of(&self, device: StrId) -> Option<StrId> {
+        *self.hosts.get(self.labels.get(&device)?)?
+    }
 }

@@ -14,6 +14,9 @@ use crate::trace::Trace;
 use crate::trace::arg_key::ArgKey;
 use crate::trace::kind::EventKind;
 
+/// The most ranks that a file may have.
+const MAX_RANKS: usize = 1_024;
+
 /// A rank in a merged file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MergedRank {
@@ -77,7 +80,8 @@ impl MergedRanks {
         if work.processes.len() < 2 && !is_labelled(work.first) {
             return None;
         }
-        labelled(linked, &work).or_else(|| unlabelled(linked, &work))
+        let found = labelled(linked, &work).or_else(|| unlabelled(linked, &work));
+        found.filter(|found| found.ranks.len() <= MAX_RANKS)
     }
 }
 

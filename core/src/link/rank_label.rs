@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use rustc_hash::FxHashMap;
+
 use crate::id::StrId;
 use crate::trace::Trace;
 
@@ -25,10 +27,23 @@ pub(super) struct RankLabel {
 }
 
 impl RankLabel {
-    /// The label of a process, in its `pid` or else in its `process_name`.
-    pub(super) fn of_process(trace: &Trace, process: StrId) -> Option<Self> {
-        let name = || trace.processes.iter().find(|other| other.process == process).map(|process| process.name);
-        Self::of_pid(trace.strings.text(process)).or_else(|| Self::of_text(trace.strings.text(name()?)))
+    /// The labels of processes, in their `pid`, or else in any of their names: mergers add a second
+    /// `process_name`.
+    pub(super) fn of_processes(trace: &Trace) -> FxHashMap<StrId, Self> {
+        let mut labels: FxHashMap<StrId, Option<Self>> = FxHashMap::default();
+        let named = trace.processes.iter().map(|row| row.process);
+        for process in trace.tracks.iter().map(|track| track.process).chain(named) {
+            labels.entry(process).or_insert_with(|| Self::of_pid(trace.strings.text(process)));
+        }
+        let name_key = trace.strings.get(b"process_name");
+        for row in trace.metadata.iter().filter(|row| Some(row.name) == name_key) {
+            let label = labels.entry(row.process).or_default();
+            if label.is_none() {
+                let mut values = trace.args.pairs(&trace.strings, row.args).filter(|(key, _)| *key == "name");
+                *label = values.find_map(|(_, name)| Self::of_text(&name));
+            }
+        }
+        labels.into_iter().filter_map(|(process, label)| Some((process, label?))).collect()
     }
 
     /// The label in a `pid`: that in brackets before it, or any other.

@@ -10,6 +10,9 @@ use crate::time::Ts;
 use crate::trace::Trace;
 use crate::trace::arg_key::ArgKey;
 
+/// With more elements times ranks, metadata of several ranks is with the first.
+const MAX_REPEATS: usize = 1 << 24;
+
 /// No rank is known yet.
 const UNKNOWN: u32 = u32::MAX;
 
@@ -170,11 +173,20 @@ impl RankPlaces {
         self.blocks.get(at.saturating_sub(1)).map(|(_, rank)| *rank)
     }
 
-    /// The ranks of events on shared tracks, by their starts, for the flows that end there.
+    /// The ranks of events on shared tracks, by their starts, for the flows that end there; unknown
+    /// where events of two ranks start at once.
     fn shared_starts(&self, trace: &Trace, events: &[u32]) -> FxHashMap<(TrackId, Ts), u32> {
-        let is_shared = |track: TrackId| self.of_track[track.index()].len() > 1;
-        let rows = (0..events.len()).filter(|row| is_shared(trace.events.track[*row]));
-        rows.map(|row| ((trace.events.track[row], trace.events.start[row]), events[row])).collect()
+        let mut starts = FxHashMap::default();
+        for (row, rank) in events.iter().enumerate() {
+            let track = trace.events.track[row];
+            if self.of_track[track.index()].len() > 1 {
+                let known = starts.entry((track, trace.events.start[row])).or_insert(*rank);
+                if known != rank {
+                    *known = UNKNOWN;
+                }
+            }
+        }
+        starts
     }
 
     /// The metadata of each rank: its own, and that of its processes and threads.
@@ -183,18 +195,21 @@ impl RankPlaces {
         for (track, ranks) in trace.tracks.iter().zip(&self.of_track) {
             of_thread.entry((track.process, track.thread)).or_default().extend(ranks.iter());
         }
+        let may_repeat = known.len().saturating_mul(num_ranks) <= MAX_REPEATS;
         let mut rows = vec![Vec::new(); num_ranks];
         for (row, known) in known.iter().enumerate() {
             let element = &trace.metadata[row];
             let of_thread = of_thread.get(&(element.process, element.thread)).filter(|ranks| !ranks.is_empty());
             let of_process = self.of_process.get(&element.process).filter(|ranks| !ranks.is_empty());
             let one = Some(*known).filter(|rank| *rank != UNKNOWN).or_else(|| self.of_block(element.position));
-            let ranks = match one {
-                Some(rank) => vec![rank],
-                None => of_thread.or(of_process).cloned().unwrap_or_else(|| vec![0]),
+            let several = of_thread.or(of_process).map_or(&[0][..], Vec::as_slice);
+            let ranks = match &one {
+                Some(rank) => std::slice::from_ref(rank),
+                None if may_repeat => several,
+                None => &several[..1],
             };
             for rank in ranks {
-                let list = &mut rows[rank as usize];
+                let list = &mut rows[*rank as usize];
                 if list.last() != Some(&(row as u32)) {
                     list.push(row as u32);
                 }

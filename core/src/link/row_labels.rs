@@ -37,8 +37,8 @@ impl RowLabels {
     /// The labels that tell rows of work apart: those of their processes, else of their names, else
     /// of their arguments. `None` if there are no two.
     pub(super) fn find(trace: &Trace, processes: &[StrId], first: LabelledRow, rows: &[u32]) -> Option<Self> {
-        let of_processes: Vec<_> =
-            processes.iter().filter_map(|process| RankLabel::of_process(trace, *process)).collect();
+        let by_process = RankLabel::of_processes(trace);
+        let of_processes = processes.iter().filter_map(|process| by_process.get(process).cloned()).collect();
         let events = &trace.events;
         let places = rank_places(trace);
         let name_label = |name: StrId| RankLabel::of_event_name(trace.strings.text(name)).map(|(label, _)| label);
@@ -59,20 +59,17 @@ impl RowLabels {
             numbers.dedup();
             all = numbers.into_iter().map(RankLabel::of_number).collect();
         }
-        (all.len() >= 2).then(|| Self::of(trace, all, has_argument.then_some(places)))
+        (all.len() >= 2).then(|| Self::of(trace, all, &by_process, has_argument.then_some(places)))
     }
 
-    fn of(trace: &Trace, labels: Vec<RankLabel>, places: Option<Vec<Option<RankPlace>>>) -> Self {
+    fn of(
+        trace: &Trace,
+        labels: Vec<RankLabel>,
+        processes: &FxHashMap<StrId, RankLabel>,
+        places: Option<Vec<Option<RankPlace>>>,
+    ) -> Self {
         let index = |label: &RankLabel| labels.binary_search(label).ok().map(|at| at as u32);
-        let processes = trace.tracks.iter().map(|track| track.process);
-        let processes = processes.chain(trace.metadata.iter().map(|row| row.process));
-        let mut by_process: FxHashMap<StrId, Option<u32>> = FxHashMap::default();
-        for process in processes {
-            by_process
-                .entry(process)
-                .or_insert_with(|| RankLabel::of_process(trace, process).and_then(|label| index(&label)));
-        }
-        let by_process = by_process.into_iter().filter_map(|(process, label)| Some((process, label?))).collect();
+        let by_process = processes.iter().filter_map(|(process, label)| Some((*process, index(label)?))).collect();
         let of_name = |text| RankLabel::of_event_name(text).and_then(|(label, _)| index(&label));
         let mut by_name: Vec<_> = trace.strings.iter().map(of_name).collect();
         if by_name.iter().all(Option::is_none) {

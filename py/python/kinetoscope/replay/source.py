@@ -40,4 +40,5 @@ def _job_at(path: str | os.PathLike[str]) -> TraceSet | Trace:
         if isinstance(found, (Trace, TraceSet)):
             return found
         raise ValueError(f"expected a trace, found {path}")
-    return read_dir(path, eager=False, progress=False)
+    job = read_dir(path, eager=False, progress=False)
+    return job.load() if len(job) == 1 else job  # a single file may hold all ranks
