@@ -27,7 +27,7 @@ const PRIVATE: &str = "
     CREATE TABLE TARGET_INFO_GPU (id INTEGER, name TEXT, smCount INTEGER, uuid TEXT);
     INSERT INTO TARGET_INFO_GPU VALUES (0, 'Synthetic GPU', 132, 'zq-uuid');
     CREATE TABLE PROCESSES (globalPid INTEGER, pid INTEGER, name TEXT);
-    INSERT INTO PROCESSES VALUES (16777216, 1, '/home/zq-user/bin/python3 train.py --key=zq-key');
+    INSERT INTO PROCESSES VALUES (16777216, 1, '/opt/zq-user/bin/python3 train.py --key=zq-key');
     CREATE TABLE NVTX_EVENTS (start INTEGER, end INTEGER, eventType INTEGER, text TEXT, globalTid INTEGER);
     INSERT INTO NVTX_EVENTS VALUES (1, 5, 59, 'step', 16777217);";
 
@@ -126,7 +126,7 @@ fn emitted_ranges_are_operators_with_numbers_and_shapes() {
         ("loss, lr = 3, and more", 1, 41, 50),
         ("forward, op_id = 9", 1, 51, 60),
     ]);
-    let columns = ["kind", "name", "sequence_number", "input_shapes", "record_id"];
+    let columns = ["kind", "name", "seq_num", "input_shapes", "record_id"];
     let found = rows(&linked, &columns, |_| true);
     let row = |cells: [&str; 5]| cells.map(str::to_owned).to_vec();
     assert_eq!(

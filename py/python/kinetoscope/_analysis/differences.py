@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any, TypeAlias, cast
 
 from kinetoscope import _native
@@ -84,7 +85,7 @@ def _opened(side: str, source: object) -> Trace | TraceSet:
     path = os.fspath(cast("str | os.PathLike[str]", source))
     if not isinstance(path, str):
         raise TypeError(f"expected a path of text as {side}, found bytes")
-    is_folder = path.endswith("/") or os.path.isdir(path)
+    is_folder = path.endswith("/") or Path(path).is_dir()
     found: object = read_dir(path) if is_folder else read(path)
     if not isinstance(found, Trace | TraceSet):
         raise TypeError(f"expected the path of a trace or job as {side}, found {_described(found)}: {path}")

@@ -64,7 +64,8 @@ def read_cached(
     """Loads the cache entry of these files; without an entry, calls `read` and stores its trace.
 
     Only calls `read` if any file has no local path. `max_bytes` is part of the key, because it
-    decides whether `read` fails, and `include_environment`, because it decides on the metadata. Raises the errors of `read`.
+    decides whether `read` fails, and `include_environment`, because it decides on the metadata.
+    Raises the errors of `read`.
     """
     from pathlib import Path
 
