@@ -55,7 +55,7 @@ fn table<'a>(answer: &'a AnalysisResult, name: &str) -> &'a dyn TableRows {
 }
 
 /// Rows of a table as JSON objects.
-fn rows(answer: &AnalysisResult, name: &str) -> Vec<BTreeMap<&'static str, Value>> {
+pub(crate) fn rows(answer: &AnalysisResult, name: &str) -> Vec<BTreeMap<&'static str, Value>> {
     let table = table(answer, name);
     let of_row = |row: usize| {
         let cell = |at: usize| (table.column_name(at), cell(&table.values(at, row..row + 1)));
@@ -75,7 +75,7 @@ fn cell(values: &ColumnValues) -> Value {
 }
 
 /// Some columns of all rows.
-fn picked(answer: &AnalysisResult, name: &str, columns: &[&str]) -> Vec<Vec<Value>> {
+pub(crate) fn picked(answer: &AnalysisResult, name: &str, columns: &[&str]) -> Vec<Vec<Value>> {
     rows(answer, name).iter().map(|row| columns.iter().map(|column| row[column].clone()).collect()).collect()
 }
 

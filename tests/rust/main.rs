@@ -14,6 +14,7 @@ mod critical_path;
 mod dependencies;
 mod device;
 mod diff;
+mod diff_sides;
 mod et_plus;
 mod execution;
 mod extent;

@@ -111,6 +111,21 @@ impl<'a> Selection<'a> {
         self.rows().filter(|row| kinds[*row].is_device_work())
     }
 
+    /// Rows of all kernels, copies and fills of the selected stream, at any time, in file order.
+    pub(super) fn anytime_work(&self) -> impl Iterator<Item = usize> + use<'a> {
+        let (anytime, kinds) = (self.anytime(), &self.linked.trace.events.kind);
+        (0..kinds.len()).filter(move |row| kinds[*row].is_device_work() && anytime.contains(*row))
+    }
+
+    /// Whether device work was launched in the range. Work without a known launch counts where it
+    /// began, unless only launched work is selected.
+    pub(super) fn launched(&self, row: usize) -> bool {
+        let Some(range) = self.range else { return true };
+        let launch = self.linked.links.launch.get(row).map(|launch| launch as usize);
+        let start = self.linked.trace.events.start[launch.unwrap_or(row)];
+        (launch.is_some() || !self.is_launched_inside) && range.start <= start && start < range.end
+    }
+
     /// Why there may be no device work.
     pub(super) fn why_nothing_ran(&self) -> &'static str {
         if lacks_device_work(&self.linked.trace) {

@@ -69,12 +69,13 @@ fn rows(side: &DiffSide<'_>) -> Vec<u32> {
     let is_looked_at = |row: usize| side.selection.contains(row) && (typical.is_none() || side.sample(row) == typical);
     let is_call = |row: &u32| {
         let kind = events.kind[*row as usize];
-        let is_call = matches!(kind, EventKind::Operator | EventKind::Annotation) && !steps.contains(row);
+        let is_operator = kind == EventKind::Operator && side.compared.operators;
+        let is_call = (is_operator || kind == EventKind::Annotation) && !steps.contains(row);
         is_call && !linked.trace.is_on_device(*row as usize) && is_looked_at(*row as usize)
     };
     let mut rows: Vec<u32> = links.nesting.order.iter().copied().filter(is_call).collect();
-    let work = side.selection.device_work().filter(|row| is_looked_at(*row));
-    let mut work: Vec<u32> = work.map(|row| row as u32).collect();
+    let work = side.device_work().filter(|(sample, _)| side.compared.device && typical.is_none_or(|at| at == *sample));
+    let mut work: Vec<u32> = work.map(|(_, row)| row as u32).collect();
     let time = times(side);
     sort::by_key(&mut work, |row| (time(*row), *row));
     rows.extend(work);

@@ -3,6 +3,7 @@
 use super::samples::NameSample;
 use super::significance::p_value;
 use crate::table::{Column, Table, boolean, float, int, json, put, put_name, text};
+use crate::time::{add_ns, sum_ns};
 
 /// A change is significant where chance makes one as large less often than this.
 const SIGNIFICANT: f64 = 0.05;
@@ -12,23 +13,22 @@ const SIGNIFICANT: f64 = 0.05;
 pub(super) struct NameChange {
     pub(super) name: String,
     pub(super) shapes: String,
+    /// Class of the device work; empty for all other names.
+    pub(super) class: &'static str,
     pub(super) sides: [NameSample; 2],
+    /// Mean over the iterations, rounded so that the names add up.
+    pub(super) ns: [i64; 2],
 }
 
 impl NameChange {
-    /// The mean over the iterations, rounded.
-    pub(super) fn ns(&self, side: usize) -> i64 {
-        mean(&self.sides[side].ns)
-    }
-
     pub(super) fn change_ns(&self) -> i64 {
-        self.ns(1).saturating_sub(self.ns(0))
+        self.ns[1].saturating_sub(self.ns[0])
     }
 
     pub(super) fn status(&self) -> &'static str {
-        match self.sides.each_ref().map(|sample| sample.count) {
-            [0, _] => "added",
-            [_, 0] => "removed",
+        match self.sides.each_ref().map(|sample| sample.count > 0) {
+            [false, true] => "added",
+            [true, false] => "removed",
             _ => "both",
         }
     }
@@ -42,9 +42,30 @@ impl NameChange {
     }
 }
 
+/// Rounds means one after another so that each sum of the first means is rounded to the nearest.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct MeanRounding {
+    sum: i64,
+    num: usize,
+}
+
+impl MeanRounding {
+    /// Of means over so many samples.
+    pub(super) fn over(num: usize) -> Self {
+        Self { sum: 0, num }
+    }
+
+    /// The next mean.
+    pub(super) fn next(&mut self, samples: &[i64]) -> i64 {
+        let before = rounded(self.sum, self.num);
+        add_ns(&mut self.sum, sum_ns(samples.iter().copied()));
+        rounded(self.sum, self.num).saturating_sub(before)
+    }
+}
+
 /// The mean, rounded to the nearest.
 pub(super) fn mean(ns: &[i64]) -> i64 {
-    rounded(crate::time::sum_ns(ns.iter().copied()), ns.len())
+    rounded(sum_ns(ns.iter().copied()), ns.len())
 }
 
 /// A sum over so many, rounded to the nearest.
@@ -61,11 +82,12 @@ pub(super) fn is_significant(p_value: Option<f64>) -> Option<bool> {
 const COLUMNS: &[Column<Vec<NameChange>>] = &[
     text("name", |rows, at, out| put_name(out, &rows[at].name)),
     json("input_shapes", |rows, at, out| put(out, &rows[at].shapes)),
+    text("class", |rows, at, out| put(out, rows[at].class)),
     text("status", |rows, at, out| put_name(out, rows[at].status())),
     float("before_count", |rows, at| Some(rows[at].per_iteration(0))),
     float("after_count", |rows, at| Some(rows[at].per_iteration(1))),
-    int("before_ns", |rows, at| Some(rows[at].ns(0))),
-    int("after_ns", |rows, at| Some(rows[at].ns(1))),
+    int("before_ns", |rows, at| Some(rows[at].ns[0])),
+    int("after_ns", |rows, at| Some(rows[at].ns[1])),
     int("change_ns", |rows, at| Some(rows[at].change_ns())),
     int("before_host_ns", |rows, at| rows[at].sides[0].host_ns.as_deref().map(mean)),
     int("after_host_ns", |rows, at| rows[at].sides[1].host_ns.as_deref().map(mean)),
@@ -77,7 +99,7 @@ const COLUMNS: &[Column<Vec<NameChange>>] = &[
 
 pub(super) static OPERATORS: Table<Vec<NameChange>> = Table {
     name: "diff_operators",
-    doc: "an operator in both traces: self device time per iteration, or host time without a device",
+    doc: "an operator in both traces: self device time per iteration, or host time if a trace lacks device work",
     num_rows: Vec::len,
     columns: COLUMNS,
 };
@@ -94,7 +116,7 @@ pub(super) static KERNELS: Table<Vec<NameChange>> =
 
 pub(super) static MODULES: Table<Vec<NameChange>> = Table {
     name: "diff_modules",
-    doc: "a module in both traces: self device time, or host time without a device",
+    doc: "a module in both traces: self device time, or host time if a trace lacks device work",
     num_rows: Vec::len,
     columns: COLUMNS,
 };

@@ -36,7 +36,7 @@ pub struct ChangedName {
 /// time; and by a thousandth of the time of all names or more.
 pub fn changed(selections: [&Selection<'_>; 2]) -> Vec<ChangedName> {
     let mut keys = NameKeys::default();
-    let sides = [DiffSide::new(selections[0], &mut keys), DiffSide::new(selections[1], &mut keys)];
+    let sides = DiffSide::pair(selections, &mut keys);
     let mut all = reported_changes("operator", &samples::operators(&sides, &keys));
     all.extend(reported_changes("kernel", &samples::kernels(&sides, &keys)));
     crate::sort::by_key(&mut all, |change| std::cmp::Reverse(change.ns[1].abs_diff(change.ns[0])));
@@ -44,10 +44,10 @@ pub fn changed(selections: [&Selection<'_>; 2]) -> Vec<ChangedName> {
 }
 
 fn reported_changes(kind: &'static str, changes: &[NameChange]) -> Vec<ChangedName> {
-    let sum = |side: usize| changes.iter().map(|change| change.ns(side) as f64).sum::<f64>();
+    let sum = |side: usize| changes.iter().map(|change| change.ns[side] as f64).sum::<f64>();
     let least = MIN_SHARE * sum(0).max(sum(1));
     let is_reported = |change: &&NameChange| {
-        let (size, longer) = (change.change_ns().unsigned_abs() as f64, change.ns(0).max(change.ns(1)) as f64);
+        let (size, longer) = (change.change_ns().unsigned_abs() as f64, change.ns[0].max(change.ns[1]) as f64);
         let is_change = is_significant(change.p_value()).unwrap_or(size >= MIN_CHANGE * longer);
         is_change && size > 0.0 && size >= least
     };
@@ -55,7 +55,7 @@ fn reported_changes(kind: &'static str, changes: &[NameChange]) -> Vec<ChangedNa
         name: change.name.clone(),
         kind,
         status: change.status(),
-        ns: [change.ns(0), change.ns(1)],
+        ns: change.ns,
         counts: [change.per_iteration(0), change.per_iteration(1)],
         longest: change.sides.each_ref().map(|side| side.longest_id),
     };

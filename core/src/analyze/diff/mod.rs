@@ -3,9 +3,12 @@
 mod call_tree;
 mod change;
 mod changed_name;
+mod device_parts;
+mod device_work;
 mod iterations;
 mod name_keys;
 mod parts;
+mod recorded;
 mod samples;
 mod side;
 mod significance;
@@ -24,6 +27,7 @@ use crate::link::LinkedTrace;
 use crate::link::rank::windows;
 use crate::threads::each;
 pub use changed_name::{ChangedName, changed};
+use device_parts::{DeviceParts, device_parts};
 use name_keys::NameKeys;
 use side::DiffSide;
 
@@ -31,9 +35,14 @@ use side::DiffSide;
 ///
 /// Iterations are compared as samples: `before_ns` and `after_ns` are means over them, `p_value` is
 /// that of Welch's test of whether these differ by more than the iterations of each trace do among
-/// themselves. Tables: `diff` (the parts of the step; they add up to its change),
-/// `diff_iterations`, `diff_operators`, `diff_shapes`, `diff_kernels`, `diff_modules`, and
-/// `diff_structure` (calls and kernels that were added, removed or replaced).
+/// themselves. Only kinds that both traces recorded are compared. Device work counts for the step
+/// that launched it, however late it ran. Tables:
+///
+/// * `diff`: the step and its parts, which add up to it
+/// * `diff_recorded`: kinds of data, and whether they are compared
+/// * `diff_device_work`: device work by class; `diff_kernels` adds up to it
+/// * `diff_iterations`, `diff_operators`, `diff_shapes`, `diff_kernels`, `diff_modules`
+/// * `diff_structure`: calls and kernels that were added, removed or replaced
 ///
 /// # Errors
 /// When the part is in neither trace or the request asks for something else.
@@ -91,10 +100,15 @@ pub fn diff_jobs(
 
 fn answer(selections: &[Selection<'_>; 2]) -> AnalysisResult {
     let mut keys = NameKeys::default();
-    let sides = [DiffSide::new(&selections[0], &mut keys), DiffSide::new(&selections[1], &mut keys)];
-    AnalysisResult::of(&parts::TABLE, parts::parts(&sides), "neither trace has events")
+    let sides = DiffSide::pair([&selections[0], &selections[1]], &mut keys);
+    let kinds = recorded::recorded(&sides);
+    let device = if sides[0].compared.device { device_parts(&sides) } else { DeviceParts::default() };
+    let work = device_work::device_work(&sides, &device.exposed);
+    AnalysisResult::of(&parts::TABLE, parts::parts(&sides, device, &kinds), parts::reason(&sides))
+        .and(&recorded::TABLE, kinds)
+        .and(&device_work::TABLE, work)
         .and(&iterations::TABLE, iterations::iterations(&sides))
-        .and(&change::OPERATORS, samples::operators(&sides, &keys))
+        .and(&change::OPERATORS, samples::operators_and_rest(&sides, &keys))
         .and(&change::SHAPES, samples::shapes(&sides, &keys))
         .and(&change::KERNELS, samples::kernels(&sides, &keys))
         .and(&change::MODULES, samples::modules(&sides, &keys))

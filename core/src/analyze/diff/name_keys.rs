@@ -6,7 +6,7 @@ use crate::id::StrId;
 use crate::trace::Trace;
 
 /// Numbers of names, whichever trace has them.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct NameKeys {
     numbers: FxHashMap<String, u32>,
     texts: Vec<String>,

@@ -1,115 +1,149 @@
 //! Decomposes the change of the step time into parts.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::super::breakdown::{BreakdownRow, MICRO_NS, breakdown, spans};
-use super::change::{is_significant, mean, rounded};
+use super::change::{MeanRounding, is_significant, mean};
+use super::device_parts::DeviceParts;
+use super::recorded::{RecordedKind, not_compared};
 use super::side::DiffSide;
 use super::significance::p_value;
 use crate::sort;
-use crate::table::{Column, Table, boolean, float, int, put_name, text};
-use crate::time::{add_ns, sum_ns};
+use crate::table::{Column, Table, boolean, float, int, put, put_name, text};
+use crate::time::add_ns;
 use crate::trace::kind::EventKind;
 
 /// A part of the step in both traces, or the step itself.
 pub(super) struct StepPart {
     name: String,
-    /// Mean over the iterations; of the parts, rounded so that they add up.
-    ns: [i64; 2],
+    /// Mean over the iterations; of the parts, rounded so that they add up. None if a trace did not
+    /// record it.
+    ns: Option<[i64; 2]>,
     share: Option<f64>,
     p_value: Option<f64>,
+    note: String,
 }
 
 pub(super) static TABLE: Table<Vec<StepPart>> = Table {
     name: "diff",
-    doc: "the mean step time (first row), or one of the parts that add up to it",
+    doc: "the mean host time of the step (first row), or one of the parts that add up to it",
     num_rows: Vec::len,
     columns: COLUMNS,
 };
 
 const COLUMNS: &[Column<Vec<StepPart>>] = &[
     text("part", |rows, at, out| put_name(out, &rows[at].name)),
-    int("before_ns", |rows, at| Some(rows[at].ns[0])),
-    int("after_ns", |rows, at| Some(rows[at].ns[1])),
-    int("change_ns", |rows, at| Some(rows[at].change_ns())),
+    int("before_ns", |rows, at| Some(rows[at].ns?[0])),
+    int("after_ns", |rows, at| Some(rows[at].ns?[1])),
+    int("change_ns", |rows, at| rows[at].change_ns()),
     float("share", |rows, at| rows[at].share),
     float("p_value", |rows, at| rows[at].p_value),
     boolean("is_significant", |rows, at| is_significant(rows[at].p_value)),
+    text("note", |rows, at, out| put(out, &rows[at].note)),
 ];
 
 /// Times of one part, by iteration, in both traces.
-type PartSamples = [Vec<i64>; 2];
+pub(super) type PartSamples = [Vec<i64>; 2];
 
-/// How the device spent the step, as `breakdown` has it; without a device, the outermost calls of
-/// the iteration's thread.
+/// How the device spent the step, if both traces recorded a device; else the outermost calls of the
+/// iteration's thread.
 ///
-/// `share` is a part's change over the step's.
-pub(super) fn parts(sides: &[DiffSide<'_>; 2]) -> Vec<StepPart> {
-    if sides.iter().all(|side| side.selection.linked.trace.events.is_empty()) {
+/// `share` is a part's change over the step's; none where it is larger than that.
+pub(super) fn parts(sides: &[DiffSide<'_>; 2], device: DeviceParts, kinds: &[RecordedKind]) -> Vec<StepPart> {
+    if sides.iter().any(|side| side.selection.linked.trace.events.is_empty()) {
         return Vec::new();
     }
-    let named = if sides.iter().any(DiffSide::has_device) { of_device(sides) } else { of_host(sides) };
-    added_up(named)
+    let compared = sides[0].compared;
+    let has = |count: fn(&DiffSide<'_>) -> bool| sides.iter().any(count);
+    let named = if compared.device {
+        device.named.into_iter().map(|(name, samples)| (name.to_owned(), samples)).collect()
+    } else if compared.operators || !has(|side| side.recorded.operators > 0) {
+        of_host(sides)
+    } else {
+        vec![(String::from("unknown"), [0, 1].map(|side| sides[side].window_lengths()))]
+    };
+    let mut rows = added_up(named);
+    if let Some(step) = rows.first_mut() {
+        step.note = step_note(sides, kinds);
+    }
+    if !compared.device && has(|side| side.recorded.device_work() > 0) {
+        let note = kinds.iter().find_map(RecordedKind::device_reason).unwrap_or_default().to_owned();
+        rows.push(StepPart { name: String::from("device work"), ns: None, share: None, p_value: None, note });
+    }
+    rows
+}
+
+/// Why there are no parts.
+pub(super) fn reason(sides: &[DiffSide<'_>; 2]) -> &'static str {
+    match sides.each_ref().map(|side| side.selection.linked.trace.events.is_empty()) {
+        [true, true] => "neither trace has events",
+        [true, false] => "the trace before has no events",
+        _ => "the trace after has no events",
+    }
+}
+
+/// Kinds that are not compared, and work that no step counts.
+fn step_note(sides: &[DiffSide<'_>; 2], kinds: &[RecordedKind]) -> String {
+    let mut notes = vec![not_compared(kinds)];
+    if sides.iter().all(|side| side.iterations.is_empty())
+        && sides[0].recorded.iterations != sides[1].recorded.iterations
+    {
+        notes.push(String::from("the step is all that is selected, as one of the traces has no iterations"));
+    }
+    let [before, after] = sides.each_ref().map(DiffSide::num_outside);
+    if sides[0].compared.device && before + after > 0 {
+        notes.push(format!(
+            "device events launched outside of all iterations are left out: {before} before, {after} after"
+        ));
+    }
+    notes.retain(|note| !note.is_empty());
+    notes.join("; ")
 }
 
 /// Parts with rounded means that add up to the mean of the step.
 fn added_up(named: Vec<(String, PartSamples)>) -> Vec<StepPart> {
     let num = [0, 1].map(|side| named.first().map_or(0, |(_, samples)| samples[side].len()));
     let mut steps: PartSamples = num.map(|num| vec![0; num]);
-    let mut sums = [0; 2];
+    let mut rounding = num.map(MeanRounding::over);
     let mut rows = Vec::new();
     for (name, samples) in named {
-        let mut ns = [0; 2];
-        for side in 0..2 {
-            let before = rounded(sums[side], num[side]);
-            add_ns(&mut sums[side], sum_ns(samples[side].iter().copied()));
-            ns[side] = rounded(sums[side], num[side]).saturating_sub(before);
-            steps[side].iter_mut().zip(&samples[side]).for_each(|(step, part)| add_ns(step, *part));
+        let ns = [0, 1].map(|side| rounding[side].next(&samples[side]));
+        for (step, part) in steps.iter_mut().zip(&samples) {
+            step.iter_mut().zip(part).for_each(|(step, part)| add_ns(step, *part));
         }
-        rows.push(StepPart { name, ns, share: None, p_value: p_value(&samples[0], &samples[1]) });
+        rows.push(StepPart::new(name, ns, &samples));
     }
-    let ns = [mean(&steps[0]), mean(&steps[1])];
-    let step = StepPart { name: String::from("step"), ns, share: None, p_value: p_value(&steps[0], &steps[1]) };
-    let all_ns = step.change_ns();
+    let step = StepPart::new(String::from("step"), [mean(&steps[0]), mean(&steps[1])], &steps);
+    let all_ns = step.change_ns().unwrap_or(0);
     let mut all = vec![step];
     all.extend(rows);
     for part in &mut all {
-        part.share = (all_ns != 0).then(|| part.change_ns() as f64 / all_ns as f64);
+        let change_ns = part.change_ns().unwrap_or(0);
+        if all_ns != 0 && change_ns.unsigned_abs() > all_ns.unsigned_abs() {
+            part.note = [part.note.as_str(), OFFSET].join(if part.note.is_empty() { "" } else { "; " });
+        } else if all_ns != 0 {
+            // Without the sum, a share of 0 may be -0.
+            part.share = Some(change_ns as f64 / all_ns as f64 + 0.0);
+        }
     }
     all
 }
 
+/// Explains a part without a share.
+const OFFSET: &str = "changed by more than the step: other parts changed the other way";
+
 impl StepPart {
-    fn change_ns(&self) -> i64 {
-        self.ns[1].saturating_sub(self.ns[0])
+    fn new(name: String, ns: [i64; 2], samples: &PartSamples) -> Self {
+        let note = match name.as_str() {
+            "launched_outside" => "device work in the step that was launched outside of it",
+            "ran_outside" => "less the device work of the step that ran outside of its host time",
+            _ => "",
+        };
+        Self { name, ns: Some(ns), share: None, p_value: p_value(&samples[0], &samples[1]), note: note.to_owned() }
     }
-}
 
-/// A part of the time of a device, with its name.
-type BreakdownPart = (&'static str, fn(&BreakdownRow) -> i64);
-
-const PARTS: [BreakdownPart; 5] = [
-    ("compute", |row| row.compute_ns),
-    ("exposed_communication", |row| row.exposed_communication_ns),
-    ("exposed_copy", |row| row.exposed_copy_ns),
-    ("exposed_other", |row| row.exposed_other_ns),
-    ("idle", |row| row.idle_ns),
-];
-
-/// Of several devices, the mean.
-fn of_device(sides: &[DiffSide<'_>; 2]) -> Vec<(String, PartSamples)> {
-    let rows = sides.each_ref().map(|side| {
-        let per = if side.iterations.is_empty() { "selection" } else { "iteration" };
-        breakdown(side.selection, &spans(side.selection, per), MICRO_NS)
-    });
-    let samples = |part: fn(&BreakdownRow) -> i64| {
-        [0, 1].map(|side| {
-            let num_devices = (rows[side].len() / sides[side].num_samples()).max(1);
-            let of_iteration = rows[side].chunks(num_devices);
-            of_iteration.map(|devices| rounded(sum_ns(devices.iter().map(part)), devices.len())).collect()
-        })
-    };
-    PARTS.into_iter().map(|(name, part)| (name.to_owned(), samples(part))).collect()
+    fn change_ns(&self) -> Option<i64> {
+        self.ns.map(|[before, after]| after.saturating_sub(before))
+    }
 }
 
 /// Time between the outermost calls.
@@ -120,7 +154,7 @@ const BETWEEN: &str = "between operators";
 fn of_host(sides: &[DiffSide<'_>; 2]) -> Vec<(String, PartSamples)> {
     let mut named: FxHashMap<String, PartSamples> = FxHashMap::default();
     let num = sides.each_ref().map(DiffSide::num_samples);
-    let mut rest: PartSamples = [0, 1].map(|side| lengths(&sides[side]));
+    let mut rest: PartSamples = [0, 1].map(|side| sides[side].window_lengths());
     for (side, of) in sides.iter().enumerate() {
         for (sample, row) in outermost(of) {
             let ns = of.selection.dur_ns(row);
@@ -137,19 +171,11 @@ fn of_host(sides: &[DiffSide<'_>; 2]) -> Vec<(String, PartSamples)> {
     named
 }
 
-/// Lengths of the samples.
-fn lengths(side: &DiffSide<'_>) -> Vec<i64> {
-    if side.iterations.is_empty() {
-        return vec![side.selection.span().dur().0];
-    }
-    side.iterations.iter().map(|iteration| side.selection.cut(iteration.range()).dur().0).collect()
-}
-
 /// Outermost operators and annotations of the thread that the iterations are on, or else the
 /// busiest, by sample.
 fn outermost(side: &DiffSide<'_>) -> Vec<(usize, usize)> {
     let (links, events) = (&side.selection.linked.links, &side.selection.linked.trace.events);
-    let steps: Vec<u32> = side.iterations.iter().map(|iteration| iteration.event).collect();
+    let steps: FxHashSet<u32> = links.iterations.iter().map(|iteration| iteration.event).collect();
     let is_call = |row: usize| {
         matches!(events.kind[row], EventKind::Operator | EventKind::Annotation) && !steps.contains(&(row as u32))
     };

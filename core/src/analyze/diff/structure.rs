@@ -51,15 +51,13 @@ struct TreeComparison<'a> {
     sides: &'a [DiffSide<'a>; 2],
     keys: &'a NameKeys,
     trees: [CallTree; 2],
-    has_device: bool,
 }
 
 /// Children are aligned by their whole subtree first, then by name; pairs by name are compared
 /// recursively. The rest is added, removed or, where both traces have a child at one place,
-/// replaced. Times are device times of subtrees, or host times without a device.
+/// replaced. Times are device times of subtrees, or host times if a trace lacks device work.
 pub(super) fn structure(sides: &[DiffSide<'_>; 2], keys: &NameKeys) -> Vec<StructureChange> {
-    let has_device = sides.iter().any(DiffSide::has_device);
-    let compared = TreeComparison { sides, keys, trees: sides.each_ref().map(CallTree::of), has_device };
+    let compared = TreeComparison { sides, keys, trees: sides.each_ref().map(CallTree::of) };
     let mut places: BTreeMap<(String, [String; 2]), StructureChange> = BTreeMap::new();
     let mut open = vec![[compared.trees[0].roots.clone(), compared.trees[1].roots.clone()]];
     while let Some(families) = open.pop() {
@@ -148,10 +146,13 @@ impl TreeComparison<'_> {
     }
 
     fn ns(&self, side: usize, node: u32) -> i64 {
-        let (selection, row) = (self.sides[side].selection, self.trees[side].row[node as usize] as usize);
-        let is_work = selection.linked.trace.events.kind[row].is_device_work();
-        let total_ns = || selection.linked.device_time().total_ns[row];
-        if self.has_device && !is_work { total_ns() } else { selection.dur_ns(row) }
+        let (side, row) = (&self.sides[side], self.trees[side].row[node as usize] as usize);
+        let linked = side.selection.linked;
+        match linked.trace.events.kind[row].is_device_work() {
+            true => side.work_ns(row),
+            false if side.compared.device => linked.device_time().total_ns[row],
+            false => side.selection.dur_ns(row),
+        }
     }
 }
 

@@ -4,49 +4,68 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from typing import Any
+from pathlib import Path
+from typing import Any, TypeAlias, cast
 
 from kinetoscope import _native
 from kinetoscope._analysis.request import written
 from kinetoscope._analysis.result import AnalysisResult
 from kinetoscope._analysis.session import Align, Part, TimelineSession
 from kinetoscope._base import lazy
+from kinetoscope._load.job import read_dir
+from kinetoscope._load.read import read
 from kinetoscope.trace import Trace
 from kinetoscope.trace_set import TraceSet
 
+Side: TypeAlias = Trace | TraceSet | str | os.PathLike[str]
 
-def diff(
-    before: Trace | TraceSet, after: Trace | TraceSet, *, rank: int | Iterable[int] | None = None, **part: Any
-) -> Differences:
+
+def diff(before: Side, after: Side, *, rank: int | Iterable[int] | None = None, **part: Any) -> Differences:
     """Compares two traces, or two jobs rank by rank: changes of the step and of its parts.
 
-    The first row is the step: the mean iteration, or the selected range without iterations. The
-    other rows are its parts and add up to it. With a device, they are the classes of `breakdown`.
+    A side is a Trace, a TraceSet, or a path or URL: a file is read as `read` does, a folder as
+    `read_dir` does.
+
+    The first row is the step: the host time of the mean iteration, or of the selected range if a
+    trace has no iterations. The other rows are its parts and add up to it. If both traces recorded
+    a device, they are the classes of `breakdown`, counted for the step that launched the work:
+
+    * `launched_outside`: device work in the step that other steps launched
+    * `ran_outside`: less the device work of the step that ran outside of its host time
+
     Otherwise they are the outermost operators and annotations of the thread with the iterations.
 
-    * `change_ns = after_ns - before_ns`; `share` is `change_ns` over that of the step
+    * `change_ns = after_ns - before_ns`
+    * `share`: `change_ns` over that of the step; null for a part that changed more than the step
     * `p_value`: Welch's t-test over the iterations of both traces; null with fewer than two
     * `is_significant`: whether `p_value < 0.05`
+    * `note`: explains the row, or lists kinds of data that are not compared
 
-    Further tables, per iteration:
+    Only kinds of data that both traces recorded are compared. Further tables, per iteration:
 
+    * `diff_recorded`: kinds of data, their records in each trace, and whether they are compared
+    * `diff_device_work`: device work by class; `diff_kernels` and `diff_operators` add up to it
     * `diff_operators`, `diff_shapes`, `diff_kernels`, `diff_modules`: by name
     * `diff_structure`: calls and kernels that were added, removed or replaced below equal calls
     * `diff_iterations`: the iterations, in pairs
 
     `part` is a selection for both sides (see `Selection`); for jobs, `rank` restricts the
-    comparison.
+    comparison. Device work is never cut: it counts if its launch is selected.
 
     ::
 
-        changes = ks.diff(ks.read("before.json.gz"), ks.read("after.json.gz"))
+        changes = ks.diff("before.json.gz", "after.json.gz")
         changes.tables["diff_kernels"].to_polars().filter(pl.col("is_significant"))
         changes.report("changes.html")
 
-    Raises TypeError for a trace and a job. Raises TraceError if a side lacks the selection, or if
-    the jobs have no rank in common.
+    Raises:
+        TypeError: a side is of another type, or the sides are a trace and a job.
+        TraceError: a side is not a readable trace or lacks the selection, or the jobs have no rank
+            in common.
+        OSError: a file cannot be opened.
     """
     request = written(part)
+    before, after = _opened("before", before), _opened("after", after)
     if isinstance(before, TraceSet) and isinstance(after, TraceSet):
         from kinetoscope._base.processors import num_processors
 
@@ -56,6 +75,26 @@ def diff(
         raise TypeError("expected two traces or two jobs, found one of each")
     differences = _native.diff(before._native, after._native, request)  # noqa: SLF001 - the core compares traces
     return Differences(differences, [Part(before, "before"), Part(after, "after")])
+
+
+def _opened(side: str, source: object) -> Trace | TraceSet:
+    if isinstance(source, Trace | TraceSet):
+        return source
+    if not isinstance(source, str | os.PathLike):
+        raise TypeError(f"expected a Trace, a TraceSet or a path as {side}, found {_described(source)}")
+    path = os.fspath(cast("str | os.PathLike[str]", source))
+    if not isinstance(path, str):
+        raise TypeError(f"expected a path of text as {side}, found bytes")
+    is_folder = path.endswith("/") or Path(path).is_dir()
+    found: object = read_dir(path) if is_folder else read(path)
+    if not isinstance(found, Trace | TraceSet):
+        raise TypeError(f"expected the path of a trace or job as {side}, found {_described(found)}: {path}")
+    return found
+
+
+def _described(source: object) -> str:
+    name = type(source).__name__
+    return f"an {name}" if name[:1] in "aeiouAEIOU" else f"a {name}"
 
 
 class Differences(AnalysisResult):

@@ -19,16 +19,20 @@ _ROWS = 12
 _FILES = 3
 _TITLES = {
     "diff": "Changes",
+    "diff_device_work": "Device work by class",
     "diff_kernels": "Kernels, copies and fills",
     "diff_operators": "Operators",
     "diff_modules": "Modules",
     "diff_iterations": "Iterations",
+    "diff_recorded": "Recorded data",
 }
 """Tables on a page about differences, in this order."""
+_PLAIN = ("diff_iterations", "diff_recorded")
+"""Tables without times per iteration."""
 _WIDE = ("diff", "diff_kernels")
 _COLUMNS = {
     "part", "name", "status", "before_iteration", "after_iteration", "before_count", "after_count", "before_ns",
-    "after_ns", "change_ns", "share", "is_significant",
+    "after_ns", "change_ns", "share", "is_significant", "note", "class", "kind", "is_compared", "reason",
 }  # fmt: skip
 
 
@@ -84,7 +88,7 @@ def _table(name: str, table: Table, *, is_wide: bool) -> str:
     shown = table.select(*(column for column in table.columns if column in _COLUMNS))
     rows = section(shown, _ROWS)
     header = [column.replace("is_significant", "significant").replace("_", " ") for column in rows.header]
-    rows = rows._replace(title="" if name == "diff_iterations" else "per iteration", header=header)
+    rows = rows._replace(title="" if name in _PLAIN else "per iteration", header=header)
     kind = "wide" if is_wide else "half"
     return (
         f"<section class='ks-{kind}' id='{name}'><h2>{_TITLES[name]}</h2>"
