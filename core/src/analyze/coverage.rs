@@ -98,7 +98,7 @@ pub fn coverage(linked: &LinkedTrace) -> LinkCoverage {
     let links = &linked.links;
     coverage.confidence = links.nodes.confidence;
     coverage.windows = links.nodes.windows.iter().map(|window| window_row(linked, window)).collect();
-    let launches = FirstLaunch::of(&linked.trace);
+    let launches = FirstLaunch::of(linked);
     for row in (0..linked.trace.events.len()).filter(|row| linked.trace.events.kind[*row].is_device_work()) {
         coverage.device_events.add(launches.launch(linked, row));
         coverage.device_owners.add(launches.owner(linked, row));

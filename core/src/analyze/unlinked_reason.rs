@@ -34,6 +34,8 @@ pub enum UnlinkedReason {
     LaunchedBefore,
     /// A device event without a correlation id.
     NoCorrelation,
+    /// A device event of a process without a recorded launch.
+    NoLaunches,
     /// A device event whose launch is not in the file.
     LaunchMissing,
     /// A launch that is inside of no operator.
@@ -55,6 +57,7 @@ impl UnlinkedReason {
             Self::Unmatched => "no match, or several possible matches, in the other file",
             Self::LaunchedBefore => "launched before the recording began",
             Self::NoCorrelation => "no correlation id",
+            Self::NoLaunches => "the file has no launches of its process (CUDA calls were not traced)",
             Self::LaunchMissing => "its launch is not in the file",
             Self::OperatorMissing => "its launch is outside all operators",
         }
