@@ -38,16 +38,18 @@ enum Content {
 /// Reads the files of one recording, each a name and its content: a Kineto trace, an Execution
 /// Trace, or both; or one file of another sort alone.
 #[pyfunction(name = "read")]
-#[pyo3(signature = (sources, *, max_bytes = None, max_threads = 1, reading = None))]
+#[pyo3(signature = (sources, *, max_bytes = None, max_threads = 1, include_environment = false, reading = None))]
 pub(crate) fn read_files(
     py: Python<'_>,
     sources: Vec<Source>,
     max_bytes: Option<u64>,
     max_threads: usize,
+    include_environment: bool,
     reading: Option<Py<Reading>>,
 ) -> PyResult<Bound<'_, PyAny>> {
     let watch = Watch::new(reading.as_ref());
-    match py.detach(|| read_sources(&sources, limits(max_bytes, max_threads), &watch))? {
+    let limits = Limits { include_environment, ..limits(max_bytes, max_threads) };
+    match py.detach(|| read_sources(&sources, limits, &watch))? {
         Read::Trace(trace) => trace.into_bound_py_any(py),
         Read::Tables(tables) => tables.into_bound_py_any(py),
     }
@@ -111,7 +113,7 @@ pub(crate) fn is_an_archive(head: &[u8]) -> bool {
 }
 
 fn limits(max_bytes: Option<u64>, max_threads: usize) -> Limits {
-    Limits { max_bytes: max_bytes.unwrap_or(Limits::default().max_bytes), max_threads }
+    Limits { max_bytes: max_bytes.unwrap_or(Limits::default().max_bytes), max_threads, ..Limits::default() }
 }
 
 /// Reports read bytes to a watch.

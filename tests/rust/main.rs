@@ -38,6 +38,7 @@ mod metrics;
 mod nodes;
 mod nsight;
 mod nsight_hostile;
+mod nsight_shared;
 mod ranks;
 mod redact;
 mod replay;

@@ -31,7 +31,7 @@ pub(crate) fn database(sql: &str) -> Vec<u8> {
 }
 
 /// Rows of the table of events as texts, for some columns.
-fn rows(linked: &LinkedTrace, columns: &[&str], is_wanted: impl Fn(&[String]) -> bool) -> Vec<Vec<String>> {
+pub(crate) fn rows(linked: &LinkedTrace, columns: &[&str], is_wanted: impl Fn(&[String]) -> bool) -> Vec<Vec<String>> {
     let events = table("events").unwrap();
     let column = |name: &&str| {
         let column = events.columns.iter().find(|column| column.name == *name).unwrap();

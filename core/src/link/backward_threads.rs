@@ -4,6 +4,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::annotated_work::AnnotatedWork;
+use super::forward_backward::ENGINE_PREFIX;
 use super::linked_trace::LinkedTrace;
 use crate::id::{OptionalColumn, StrId, TrackId};
 use crate::sort;
@@ -48,9 +49,6 @@ fn annotated_work(linked: &LinkedTrace) -> AnnotatedWork {
 /// From how many threads to the one that waited: a backward pass may begin another on a thread of
 /// its own.
 const MAX_STEPS: usize = 8;
-
-/// How autograd's engine names the operator around a backward operator.
-const ENGINE_PREFIX: &str = "autograd::engine::evaluate_function: ";
 
 /// Maximum number of annotated threads of a process to search.
 const MAX_WAITING: usize = 64;

@@ -75,20 +75,37 @@ struct BackwardOperator {
 const MAX_TRACKS: usize = 256;
 
 /// Operators with a `Sequence number`: backward ones name their forward thread (`Fwd thread id`),
-/// by a number of `PyTorch`'s own, which is not the system's.
+/// by a number of `PyTorch`'s own, which is not the system's. Negative numbers stand for threads
+/// that no file names.
 #[derive(Debug, Default)]
 struct NumberedOperators {
     forward: Vec<ForwardOperator>,
     backward: Vec<BackwardOperator>,
 }
 
+/// How autograd's engine names the operator around a backward operator.
+pub(super) const ENGINE_PREFIX: &str = "autograd::engine::evaluate_function: ";
+
+/// Whether an operator is autograd's: `MmBackward0`, `autograd::engine::evaluate_function: …`.
+fn is_backward(name: &str) -> bool {
+    let is_digit = |letter: char| letter.is_ascii_digit();
+    name.starts_with(ENGINE_PREFIX) || name.trim_end_matches(is_digit).ends_with("Backward")
+}
+
 impl NumberedOperators {
     fn new(trace: &Trace, nesting: &Nesting) -> Self {
         let events = &trace.events;
         let integer = |row, key| trace.args.integer(&trace.strings, events.args(row), key);
+        // Ranges of Nsight Systems name no forward thread: then the name tells backward operators,
+        // and one thread's backward operators are of one forward thread.
+        let has_threads = (0..events.len()).any(|row| integer(row, ArgKey::ForwardThread).is_some());
+        let thread = |row: usize| match integer(row, ArgKey::ForwardThread) {
+            None if !has_threads && is_backward(trace.event_name(row)) => -1 - i64::from(events.track[row].0),
+            thread => thread.unwrap_or(0),
+        };
         let numbers = |row: usize| {
             let number = integer(row, ArgKey::SeqNum).filter(|number| *number >= 0)?;
-            Some((number, integer(row, ArgKey::ForwardThread).unwrap_or(0)))
+            Some((number, thread(row)))
         };
         let is_operator = |row: &usize| events.kind[*row] == EventKind::Operator;
         let mut numbered = Self::default();

@@ -4,8 +4,10 @@ use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
+use serde_json::Value;
 
 use super::builder::TraceBuilder;
+use super::environment::{is_private_key, without_private};
 use super::section::{ArrayTally, read_section};
 use super::text_window::TextWindow;
 use super::trace_array::TraceArray;
@@ -21,11 +23,24 @@ pub(super) fn read_document(
     builder: &mut TraceBuilder,
 ) -> Result<(), Error> {
     builder.file = file;
-    let mut document =
-        Document { window, builder, header: Vec::new(), places: FxHashMap::default(), events: None, nodes: None };
+    let mut document = Document {
+        window,
+        builder,
+        header: Vec::new(),
+        places: FxHashMap::default(),
+        left_out: Vec::new(),
+        events: None,
+        nodes: None,
+    };
     let outcome = document.read();
     document.conclude(outcome)
 }
+
+/// Key of the header with the paths of values that were left out.
+const LEFT_OUT: &str = "environment_left_out";
+
+/// The most paths that are listed.
+const MAX_LEFT_OUT: usize = 1000;
 
 struct Document<'a, 'b> {
     window: TextWindow<'a>,
@@ -33,6 +48,8 @@ struct Document<'a, 'b> {
     header: Vec<(StrId, StrId)>,
     /// Where each key stands in `header`.
     places: FxHashMap<StrId, usize>,
+    /// Paths of values of the environment that were left out.
+    left_out: Vec<String>,
     events: Option<ArrayTally>,
     nodes: Option<ArrayTally>,
 }
@@ -115,7 +132,17 @@ impl Document<'_, '_> {
     }
 
     fn read_header(&mut self, key: &HeaderKey) -> Result<(), DocumentEnd> {
-        let value = self.unit(|scanner| scanner.skip_value().map(<[u8]>::to_vec))?;
+        let mut value = self.unit(|scanner| scanner.skip_value().map(<[u8]>::to_vec))?;
+        if !self.builder.keeps_environment {
+            let name = String::from_utf8_lossy(&key.raw);
+            if is_private_key(&name) {
+                self.left_out.push(name.into_owned());
+                return Ok(());
+            }
+            if let Some(rest) = without_private(&name, &value, &mut self.left_out) {
+                value = rest.into_bytes();
+            }
+        }
         let key = self.builder.intern(JsonText { raw: &key.raw, escaped: key.escaped });
         let value = self.builder.intern_json(&value);
         self.builder.settle_irregular();
@@ -174,7 +201,8 @@ impl Document<'_, '_> {
         self.keep_header()
     }
 
-    fn keep_header(self) -> Result<(), Error> {
+    fn keep_header(mut self) -> Result<(), Error> {
+        self.note_left_out();
         let (is_kineto, builder) = (self.events.is_some(), self.builder);
         let (is_taken, found) = if is_kineto {
             (&mut builder.has_kineto, "a second Kineto trace")
@@ -189,6 +217,17 @@ impl Document<'_, '_> {
         let trace = &mut builder.trace;
         *(if is_kineto { &mut trace.header } else { &mut trace.execution_header }) = self.header;
         Ok(())
+    }
+
+    /// Says in the header which of its values were left out.
+    fn note_left_out(&mut self) {
+        if self.left_out.is_empty() {
+            return;
+        }
+        self.left_out.truncate(MAX_LEFT_OUT);
+        let key = self.builder.intern(JsonText { raw: LEFT_OUT.as_bytes(), escaped: false });
+        let value = self.builder.intern_json(Value::from(std::mem::take(&mut self.left_out)).to_string().as_bytes());
+        self.header.push((key, value));
     }
 
     fn not_a_trace(self, fault: Option<ScanFault>) -> Error {

@@ -50,10 +50,13 @@ pub struct Limits {
     pub max_bytes: u64,
     /// Threads, 1 by default; a second one decompresses while the first one reads.
     pub max_threads: usize,
+    /// Whether environment variables, host and user names, command lines and secrets stay in the
+    /// headers. By default they are left out, because traces are shared.
+    pub include_environment: bool,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { max_bytes: 8 << 30, max_threads: 1 }
+        Self { max_bytes: 8 << 30, max_threads: 1, include_environment: false }
     }
 }

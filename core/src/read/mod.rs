@@ -12,6 +12,7 @@ mod decompress;
 mod document;
 mod element;
 mod element_shape;
+mod environment;
 mod execution;
 mod files;
 #[cfg(feature = "chakra")]

@@ -140,6 +140,7 @@ def read(
     *,
     max_bytes: int | None = None,
     max_threads: int = 1,
+    include_environment: bool = False,
     reading: Reading | None = None,
 ) -> Trace | Tables: ...
 def stacked(parts: Sequence[tuple[int | None, int, Table]]) -> Table: ...

@@ -250,3 +250,62 @@ def test_a_report_is_exported_once_with_a_cache(tmp_path: Path, nsys: Path) -> N
     for _ in range(2):
         assert ks.read(path, cache=tmp_path / "cache").num_events == 85
     assert len(nsys.read_text().splitlines()) == 1
+
+
+@pytest.fixture
+def private(tmp_path: Path) -> Path:
+    """An export with secrets in tables of the machine."""
+    path = tmp_path / "private.sqlite"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript(
+            """
+            CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT);
+            CREATE TABLE TARGET_INFO_SYSTEM_ENV (name TEXT, nameEnum INTEGER, value TEXT);
+            INSERT INTO TARGET_INFO_SYSTEM_ENV VALUES ('CpuCores', 1, '64'), ('Hostname', 2, 'zq-host'),
+                ('HF_TOKEN', 3, 'zq-token'), ('Owner', 4, 'zq-owner');
+            CREATE TABLE DeviceEnvironment (name TEXT, value TEXT);
+            INSERT INTO DeviceEnvironment VALUES ('WANDB_API_KEY', 'zq-wandb');
+            CREATE TABLE META_DATA_CAPTURE (name TEXT, value TEXT);
+            INSERT INTO META_DATA_CAPTURE VALUES ('PROCESS_0:COMMAND', 'python3 --key=zq-key'),
+                ('A:ENVIRONMENT', 'B=zq-env');
+            CREATE TABLE PROCESSES (globalPid INTEGER, pid INTEGER, name TEXT);
+            INSERT INTO PROCESSES VALUES (16777216, 1, '/opt/zq-user/bin/python3 --key=zq-key');
+            CREATE TABLE NVTX_EVENTS (start INTEGER, end INTEGER, eventType INTEGER, text TEXT, globalTid INTEGER);
+            INSERT INTO NVTX_EVENTS VALUES
+                (1, 5, 59, 'aten::mm, op_id = 7, seq = 3, sizes = [[2, 3], [3, 4]]', 16777217);
+            """
+        )
+    return path
+
+
+def shared_files(trace: ks.Trace, folder: Path) -> str:
+    """All that leaves the program with a trace, as one text."""
+    trace.save(folder / "a.kscope")
+    trace.to_chrome(folder / "a.json")
+    trace.report(folder / "a.html")
+    again = ks.read(folder / "a.kscope")
+    parts = [str(trace.metadata), str(again.metadata), (folder / "a.json").read_text(encoding="utf-8")]
+    return "".join([*parts, (folder / "a.html").read_text(encoding="utf-8")])
+
+
+def test_an_export_is_shared_without_its_environment(private: Path, tmp_path: Path) -> None:
+    trace = ks.read(private)
+    assert "zq-" not in shared_files(trace, tmp_path)
+    about = trace.metadata["kineto"]
+    assert [row["name"] for row in about["nsight"]["TARGET_INFO_SYSTEM_ENV"]] == ["CpuCores"]
+    assert about["nsight_unread"]["TARGET_INFO_SYSTEM_ENV, environment"] == 3
+    assert about["nsight_unread"]["DeviceEnvironment"] == 1
+    assert [trace.events.select("kind", "name", "seq_num").rows()[0]] == [("operator", "aten::mm", 3)]
+
+
+def test_the_environment_is_kept_on_request(private: Path, tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    assert "zq-" not in str(ks.read(private, cache=cache).metadata)
+    trace = ks.read(private, cache=cache, include_environment=True)
+    assert "zq-token" in shared_files(trace, tmp_path)
+    assert "zq-" not in str(ks.read(private, cache=cache).metadata)
+    folder = tmp_path / "job"
+    folder.mkdir()
+    private.rename(folder / "nsys_0.sqlite")
+    assert "zq-" not in str(ks.read_dir(folder).members[0].trace.metadata)
+    assert "zq-host" in str(ks.read_dir(folder, include_environment=True).members[0].trace.metadata)

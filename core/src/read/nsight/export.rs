@@ -67,7 +67,11 @@ struct ExportProgress {
 }
 
 impl<'a> NsightExport<'a> {
-    pub(super) fn new(database: NsightDatabase<'_>, watch: Option<ReadProgress<'a>>) -> Result<Self, Error> {
+    pub(super) fn new(
+        database: NsightDatabase<'_>,
+        watch: Option<ReadProgress<'a>>,
+        keeps_environment: bool,
+    ) -> Result<Self, Error> {
         let tables = database.tables()?;
         let NsightDatabase { connection, name, num_bytes } = database;
         let is_known =
@@ -85,7 +89,8 @@ impl<'a> NsightExport<'a> {
                 plans.push(ExportPlan::new(table, sort));
             }
         }
-        let known = ExportNames { names: NsightNames::new(&connection, &tables), ..ExportNames::default() };
+        let names = NsightNames::new(&connection, &tables);
+        let known = ExportNames { names, keeps_environment, ..ExportNames::default() };
         let progress =
             ExportProgress { file_bytes: num_bytes, total_rows: total_rows.max(1), rows_read: 0, bytes_told: 0 };
         Ok(Self {

@@ -24,8 +24,12 @@ pub(super) struct ExportNames {
     pub(super) names: NsightNames,
     pub(super) places: DeviceStreams,
     pub(super) vocabulary: NvtxNames,
+    /// See [`Limits::include_environment`](crate::read::Limits::include_environment).
+    pub(super) keeps_environment: bool,
     /// Bytes that were to go into the header.
     pub(super) header_bytes: usize,
+    /// Tables of the header with the number of rows that are not carried.
+    pub(super) private_rows: Vec<(String, i64)>,
     /// The properties of each device, as an object.
     pub(super) devices: BTreeMap<i64, Vec<u8>>,
     /// When the recording began, since the Unix epoch.

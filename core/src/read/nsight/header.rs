@@ -7,6 +7,7 @@ use super::export_state::{ExportNames, ExportState};
 use super::object::{JsonObject, object};
 use super::row::{RowFaults, SqlLayout, SqlRow};
 use super::row_kind::RowKind;
+use crate::read::environment::is_private_key;
 
 /// Limits of the header, in rows of a table and bytes of all; the rest is not read.
 const MAX_ROWS: usize = 1000;
@@ -47,7 +48,11 @@ fn properties(row: &SqlRow<'_>, known: &mut ExportNames, fill: impl FnOnce(&mut 
     let mut out = Vec::new();
     object(&mut out, |properties| {
         fill(properties);
-        row.write_rest(&mut known.names, properties);
+        if known.keeps_environment {
+            row.write_rest(&mut known.names, properties);
+        } else {
+            row.write_numbers(&mut known.names, properties);
+        }
     });
     out
 }
@@ -57,6 +62,32 @@ fn is_header(table: &SqlTable) -> bool {
     let is_about = |start| table.name.starts_with(start) && table.name != DEVICE.table;
     ["META_DATA_", "TARGET_INFO_", "ANALYSIS_DETAILS"].into_iter().any(is_about)
 }
+
+/// Tables of the header that are carried without the environment: of their rows, numbers and public
+/// facts.
+const CARRIED: [&str; 8] = [
+    "ANALYSIS_DETAILS",
+    "META_DATA_CAPTURE",
+    "META_DATA_EXPORT",
+    "TARGET_INFO_CUDA_CONTEXT_INFO",
+    "TARGET_INFO_CUDA_DEVICE",
+    "TARGET_INFO_CUDA_STREAM",
+    "TARGET_INFO_SESSION_START_TIME",
+    "TARGET_INFO_SYSTEM_ENV",
+];
+
+/// Whether a name and its value may be shared: a number, or the version or name of a product.
+fn is_public(name: &str, value: &str) -> bool {
+    let is_digit = |byte: u8| byte.is_ascii_digit() || matches!(byte, b'.' | b'-');
+    // A number of four parts may be an address.
+    let is_number = value.bytes().all(is_digit) && value.matches('.').count() < 3 || matches!(value, "true" | "false");
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b" ._+-".contains(&byte);
+    let is_product = ["version", "product"].iter().any(|word| name.to_ascii_lowercase().contains(word));
+    !is_private_key(name) && (is_number || is_product && value.len() < MAX_FACT && value.bytes().all(is_plain))
+}
+
+/// Longer texts are no versions.
+const MAX_FACT: usize = 64;
 
 impl ExportNames {
     /// Writes the keys of the header. Gives the tables that are neither in it nor `is_read`.
@@ -74,7 +105,8 @@ impl ExportNames {
         let mut unread = Vec::new();
         header.object("nsight", |about| {
             for table in tables {
-                let rows = if is_header(table) { self.rows(connection, table) } else { Vec::new() };
+                let is_carried = self.keeps_environment || CARRIED.contains(&&*table.name);
+                let rows = if is_header(table) && is_carried { self.rows(connection, table) } else { Vec::new() };
                 if !rows.is_empty() {
                     write_list(about.field(&table.name), &rows);
                 } else if !is_read(table) {
@@ -101,19 +133,26 @@ impl ExportNames {
     /// The rows of a table as objects; none when it cannot be read, or when there is no room for
     /// them.
     fn rows(&mut self, connection: &Connection, table: &SqlTable) -> Vec<Vec<u8>> {
-        let layout = SqlLayout::new(table.columns.clone(), &["name"]);
+        let layout = SqlLayout::new(table.columns.clone(), &["name", "value"]);
+        let mut num_private = 0;
         let mut read = || {
             let mut statement = connection.prepare(&format!("{} LIMIT {MAX_ROWS}", layout.select(table)))?;
             let mut rows = statement.query([])?;
             let mut found = Vec::new();
             while let Some(values) = rows.next()? {
                 let row = SqlRow { connection, values, layout: &layout, faults: &RowFaults::default() };
-                let [name] = row.taken();
-                // Reports are shared, so the environment stays out.
-                if name.contains("ENVIRON") {
+                let [name, value] = row.taken();
+                let is_shared = self.keeps_environment
+                    || !value.is_some() && !name.is_some()
+                    || name.words().zip(value.words()).is_some_and(|(name, value)| is_public(&name, &value));
+                if !is_shared {
+                    num_private += 1;
                     continue;
                 }
-                let object = properties(&row, self, |object| name.write_plain("name", object));
+                let object = properties(&row, self, |object| {
+                    name.write_plain("name", object);
+                    value.write_plain("value", object);
+                });
                 if !self.has_room(object.len()) {
                     return Ok(Vec::new());
                 }
@@ -121,7 +160,11 @@ impl ExportNames {
             }
             Ok::<_, rusqlite::Error>(found)
         };
-        read().unwrap_or_default()
+        let found = read().unwrap_or_default();
+        if num_private > 0 && !found.is_empty() {
+            self.private_rows.push((table.name.clone(), num_private));
+        }
+        found
     }
 }
 
@@ -148,6 +191,9 @@ pub(super) fn write_unread(
                 }
                 Err(fault) => counts.text(&table.name, fault.to_string().as_bytes()),
             }
+        }
+        for (table, count) in &state.known.private_rows {
+            counts.integer(&format!("{table}, environment"), *count);
         }
         if state.num_backtraces > 0 {
             counts.integer("CUPTI_ACTIVITY_KIND_RUNTIME, backtraces", state.num_backtraces as i64);

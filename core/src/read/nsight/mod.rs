@@ -19,6 +19,7 @@ mod memory;
 mod name;
 mod nvtx;
 mod nvtx_names;
+mod nvtx_operator;
 mod object;
 mod row;
 mod row_kind;
@@ -70,7 +71,7 @@ pub(super) fn read_export(
     builder: &mut TraceBuilder,
 ) -> Result<(), Error> {
     let name = database.name;
-    let mut export = NsightExport::new(database, watch)?;
+    let mut export = NsightExport::new(database, watch, limits.include_environment)?;
     let window = TextWindow::on(Box::new(&mut export), limits);
     let earlier = std::mem::take(&mut builder.trace.warnings);
     read_text(window, name, limits, builder)?;

@@ -6,6 +6,7 @@ use super::device_streams::{self, process, write_thread};
 use super::export_state::{ExportState, write_span};
 use super::name::{NsightNames, write_code};
 use super::nvtx_names::MAX_BYTES;
+use super::nvtx_operator::{EmittedRange, is_operator_name};
 use super::object::JsonObject;
 use super::row::{SqlRow, SqlValue};
 use super::row_kind::RowKind;
@@ -81,16 +82,23 @@ fn event(row: &SqlRow<'_>, state: &mut ExportState) {
     if matches!(sort, CATEGORY | THREAD | DOMAIN) {
         return;
     }
-    let name = message(text, text_id, state);
+    let text = message(text, text_id, state);
+    let emitted = EmittedRange::of(&text);
+    let name = emitted.map_or(text.as_ref(), |range| range.name.as_bytes());
+    let is_operator = emitted.map_or_else(|| is_operator_name(&text), |range| range.is_operator());
+    let is_range = RANGES.contains(&sort);
     let thread = thread.integer();
     let end_thread = end_thread.integer().filter(|other| *other != 0 && Some(*other) != thread);
     state.element(|event, known| {
         write_time(event, sort, [start, end].map(SqlValue::integer));
-        event.text("cat", b"user_annotation");
-        event.text("name", &name);
+        event.text("cat", if is_operator && is_range { b"cpu_op".as_slice() } else { b"user_annotation" });
+        event.text("name", name);
         write_place(event, thread, end_thread);
         event.object("args", |args| {
             write_sort(args, sort, &known.names);
+            if let Some(range) = emitted {
+                range.write(args);
+            }
             if let Some(other) = end_thread {
                 args.integer("end thread", device_streams::thread(other));
             }

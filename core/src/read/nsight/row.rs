@@ -10,6 +10,7 @@ use super::column::{ColumnForm, SqlColumn};
 use super::database::{SqlTable, quoted};
 use super::name::{MAX_TEXT_BYTES, NsightNames, write_code};
 use super::object::{JsonObject, push_text};
+use crate::read::environment::is_private_key;
 
 /// The columns of a table with a known meaning, and the others.
 #[derive(Debug)]
@@ -86,6 +87,17 @@ impl SqlRow<'_> {
         SqlValue { content: self.values.get_ref(column).unwrap_or(ValueRef::Null), column, row: self }
     }
 
+    /// Writes the numbers among the columns that are not taken: texts may be private.
+    pub(super) fn write_numbers(&self, names: &mut NsightNames, args: &mut JsonObject<'_>) {
+        for &at in &self.layout.rest {
+            let (column, value) = (&self.layout.columns[at], self.value(at));
+            let is_number = matches!(value.content, ValueRef::Integer(_) | ValueRef::Real(_));
+            if is_number && column.form != ColumnForm::Name && !is_private_key(&column.name) {
+                value.write(column, names, args);
+            }
+        }
+    }
+
     /// Writes all columns that are not taken, each as the argument that it becomes.
     pub(super) fn write_rest(&self, names: &mut NsightNames, args: &mut JsonObject<'_>) {
         for &at in &self.layout.rest {
@@ -139,9 +151,13 @@ impl SqlValue<'_> {
             && !matches!(self.content, ValueRef::Real(number) if number == 0.0)
     }
 
-    /// Whether it is a text with `part` in it.
-    pub(super) fn contains(self, part: &str) -> bool {
-        matches!(self.content, ValueRef::Text(text) if String::from_utf8_lossy(text).contains(part))
+    /// The value as a text, if it is a text or an integer.
+    pub(super) fn words(self) -> Option<String> {
+        match self.content {
+            ValueRef::Integer(number) => Some(number.to_string()),
+            ValueRef::Text(text) if text.len() <= MAX_TEXT_BYTES => Some(String::from_utf8_lossy(text).into_owned()),
+            _ => None,
+        }
     }
 
     /// Writes the value under `key`, as it is.

@@ -25,10 +25,17 @@ pub(super) const PROCESS: RowKind = RowKind {
         let [id, name] = row.taken();
         let name = name.name(&mut state.known.names);
         if let Some(id) = id.integer() {
-            state.metadata("process_name", (process(id), 0), &name);
+            let name = if state.known.keeps_environment { &name } else { program(&name) };
+            state.metadata("process_name", (process(id), 0), name);
         }
     },
 };
+
+/// The program of a command line, without its folder: arguments may hold secrets.
+fn program(command: &[u8]) -> &[u8] {
+    let program = command.split(u8::is_ascii_whitespace).find(|word| !word.is_empty()).unwrap_or_default();
+    program.rsplit(|byte| matches!(byte, b'/' | b'\\')).next().unwrap_or_default()
+}
 
 pub(super) const THREAD: RowKind =
     RowKind { table: "ThreadNames", takes: &["globalTid", "nameId"], has_rest: false, write: name_thread };

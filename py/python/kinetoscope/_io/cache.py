@@ -59,25 +59,28 @@ def read_cached(
     *,
     max_bytes: int | None,
     max_threads: int = 1,
+    include_environment: bool = False,
 ) -> _native.Trace | _native.Tables:
     """Loads the cache entry of these files; without an entry, calls `read` and stores its trace.
 
     Only calls `read` if any file has no local path. `max_bytes` is part of the key, because it
-    decides whether `read` fails. Raises the errors of `read`.
+    decides whether `read` fails, and `include_environment`, because it decides on the metadata.
+    Raises the errors of `read`.
     """
     from pathlib import Path
 
     paths = [Path(file.path) for file in files if isinstance(file, LocalFile)]
     if len(paths) != len(files):
         return read()
-    key = _key(paths, max_bytes)
+    options = f"{max_bytes} {include_environment}"
+    key = _key(paths, options)
     entry = Path(folder) / f"{key}.kscope"
     cached = _load_entry(entry, max_threads)
     if cached is not None:
         return cached
     trace = read()
     # another key: the files changed while they were read
-    if isinstance(trace, _native.Trace) and _key(paths, max_bytes) == key:
+    if isinstance(trace, _native.Trace) and _key(paths, options) == key:
         _store(trace, entry)
     return trace
 
@@ -123,11 +126,11 @@ def _digest(content: bytes) -> bytes:
     return hashlib.blake2b(content, digest_size=_DIGEST_BYTES).digest()
 
 
-def _key(paths: Sequence[Path], max_bytes: int | None) -> str:
+def _key(paths: Sequence[Path], options: str) -> str:
     """Returns the hash that names an entry. Raises OSError for an unreadable file."""
     import hashlib
 
-    key = hashlib.blake2b(f"{_native.__version__} {max_bytes}".encode(), digest_size=16)
+    key = hashlib.blake2b(f"{_native.__version__} {options}".encode(), digest_size=16)
     for path in paths:
         status = path.stat()
         key.update(f" {status.st_size} {status.st_mtime_ns} ".encode())

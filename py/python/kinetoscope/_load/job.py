@@ -50,6 +50,7 @@ def read_dir(  # noqa: PLR0913 - the options of `read`, by keyword
     cache: lazy.Cache = None,
     storage_options: Mapping[str, Any] | None = None,
     executor: lazy.Executor | None = None,
+    include_environment: bool = False,
 ) -> TraceSet:
     """Reads all traces of a folder, and pairs Kineto traces with Execution Traces.
 
@@ -68,7 +69,7 @@ def read_dir(  # noqa: PLR0913 - the options of `read`, by keyword
     of any machine. The workers must see the same paths or URLs. Operations that need whole traces
     (`job[rank]`, timelines, reports) still read them in this process.
 
-    `iteration`, `max_bytes`, `cache` and `storage_options` are those of `read`. `iteration`
+    The other options are those of `read`. `iteration`
     changes only recordings of two files.
 
     Raises:
@@ -82,7 +83,7 @@ def read_dir(  # noqa: PLR0913 - the options of `read`, by keyword
         raise ValueError("expected the path of a folder, found an empty one")
     if path.endswith(os.sep):
         expect_no_file(path)
-    options = Options(max_bytes, cache_folder(cache), iteration=iteration)
+    options = Options(max_bytes, cache_folder(cache), iteration=iteration, include_environment=include_environment)
     archive = _as_archive(folder, storage_options)
     if archive is not None and executor is not None:
         raise ValueError(
@@ -112,7 +113,12 @@ def read_several(sources: Sequence[str], *, max_bytes: int | None = None, cache:
 def read_archive(file: File, execution: File | None, options: Options) -> Trace | TraceSet:
     """Reads an archive for `read`: returns its trace, or a TraceSet of several recordings."""
     # one thread per recording, as in any job
-    job_options = Options(options.max_bytes, options.cache, iteration=options.iteration)
+    job_options = Options(
+        options.max_bytes,
+        options.cache,
+        iteration=options.iteration,
+        include_environment=options.include_environment,
+    )
     job = _read_archived_job(file, execution, job_options, progress=None)
     if len(job) > 1:
         return job

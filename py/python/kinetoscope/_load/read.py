@@ -26,7 +26,13 @@ class Options:
     """Options of `read` and `read_dir`, for each recording."""
 
     def __init__(
-        self, max_bytes: int | None, cache: str | None, max_threads: int = 1, iteration: int | None = None
+        self,
+        max_bytes: int | None,
+        cache: str | None,
+        max_threads: int = 1,
+        iteration: int | None = None,
+        *,
+        include_environment: bool = False,
     ) -> None:
         if max_bytes is not None and max_bytes < 0:
             raise ValueError(f"expected max_bytes of at least 0, found {max_bytes}")
@@ -38,9 +44,11 @@ class Options:
         """Threads per recording. The recordings of a job are read on one thread each."""
         self.iteration = iteration
         """Iteration that the nodes of a recording are linked to; None for the recorded links."""
+        self.include_environment = include_environment
+        """Whether metadata keep environment variables, host and user names."""
 
 
-def read(
+def read(  # noqa: PLR0913 - options by keyword
     source: lazy.Source,
     et: lazy.Source | lazy.Literal[False] | None = None,
     *,
@@ -48,6 +56,7 @@ def read(
     max_bytes: int | None = None,
     cache: lazy.Cache = None,
     storage_options: Mapping[str, lazy.Any] | None = None,
+    include_environment: bool = False,
 ) -> Trace | lazy.Any:
     """Reads a Kineto trace and its Execution Trace, and links them. Returns a Trace.
 
@@ -72,6 +81,10 @@ def read(
     file, and of all files of an archive together; default: no limit. `cache` is a folder of
     snapshots that make a second `read` of the same files fast; default: the folder of `use_cache`.
 
+    `metadata` lack environment variables, host and user names, command lines and secrets of the
+    recording, because traces are shared. `include_environment=True` keeps them, also in what is
+    saved, exported or shown. The key `environment_left_out` lists the values that were left out.
+
     A trace with defects may still be readable; `Trace.health` lists them.
 
     Raises:
@@ -80,7 +93,9 @@ def read(
         ImportError: a package for the URL is missing.
         ValueError: `source` is an empty path, or `max_bytes` is negative.
     """
-    options = Options(max_bytes, cache_folder(cache), num_processors(), iteration)
+    options = Options(
+        max_bytes, cache_folder(cache), num_processors(), iteration, include_environment=include_environment
+    )
     file = _open_source(source, storage_options)
     is_archive = _native.is_archive(file.head())
     execution = file.execution() if et is None else None if et is False else _open_source(et, storage_options)
@@ -127,7 +142,13 @@ def read_files(files: Sequence[File], options: Options, reading: _native.Reading
     def read_native() -> _native.Trace | _native.Tables:
         with ExitStack() as stack:
             sources = [stack.enter_context(file.opened()) for file in [*files, *metrics]]
-            return _native.read(sources, max_bytes=options.max_bytes, max_threads=options.max_threads, reading=reading)
+            return _native.read(
+                sources,
+                max_bytes=options.max_bytes,
+                max_threads=options.max_threads,
+                include_environment=options.include_environment,
+                reading=reading,
+            )
 
     if options.cache is None:
         native = read_native()
@@ -138,6 +159,7 @@ def read_files(files: Sequence[File], options: Options, reading: _native.Reading
             read_native,
             max_bytes=options.max_bytes,
             max_threads=options.max_threads,
+            include_environment=options.include_environment,
         )
     labels = [file.label for file in files]
     if isinstance(native, _native.Tables):

@@ -79,7 +79,8 @@ _trace_cache = _TraceCache()
 
 def _key(recording: Recording) -> str:
     files = [recording.files[name] for name in recording.pair.names]
-    return repr([*map(_version, files), recording.options.iteration])
+    options = recording.options
+    return repr([*map(_version, files), options.iteration, options.include_environment])
 
 
 def _version(file: File) -> tuple[object, ...]:
