@@ -17,7 +17,6 @@ use super::selection::Selection;
 use super::statistics::Durations;
 use super::verdict::{Problem, Verdict, VerdictState, verdict};
 use crate::time::{TimeRange, add_ns, sum_ns};
-use crate::trace::foreign::recorder;
 use crate::trace::kind::EventKind;
 
 /// Default number of operators and kernels of a summary.
@@ -68,8 +67,6 @@ pub struct Summary {
     pub findings: Vec<Finding>,
     /// How much was found.
     pub num_findings: u64,
-    /// The program that recorded it, where that is not Kineto.
-    pub recorder: Option<&'static str>,
     /// Whether the trace can be trusted, over the whole of it.
     pub verdict: VerdictState,
     /// Its problems, the worst first.
@@ -192,7 +189,6 @@ fn with_findings(selection: &Selection<'_>, limit: usize, mut findings: Vec<Find
         num_modules,
         findings,
         num_findings,
-        recorder: recorder(&linked.trace),
         verdict: state,
         problems,
         health: health(linked),

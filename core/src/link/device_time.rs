@@ -28,10 +28,6 @@ pub(super) fn attribute(trace: &Trace, links: &Links) -> DeviceTime {
             add_ns(&mut total_ns[host as usize], events.dur[row].0);
         }
     }
-    // Work that names an operator counts for it, too, where its launch is elsewhere.
-    for named in links.named.iter().filter(|named| links.launch.get(named.device as usize).is_some()) {
-        add_ns(&mut total_ns[named.operator as usize], events.dur[named.device as usize].0);
-    }
     // Children come after their parents in this order.
     for row in nesting.order.iter().rev() {
         if let Some(parent) = nesting.parent.get(*row as usize) {

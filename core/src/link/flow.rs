@@ -9,8 +9,6 @@ use crate::sort;
 use crate::time::Ts;
 use crate::trace::Trace;
 use crate::trace::flow::{Flow, FlowId};
-use crate::trace::kind::EventKind;
-use crate::vendor;
 
 /// The ends of each flow that `is_wanted`, in the order of the file.
 pub(super) fn flows(trace: &Trace, is_wanted: impl Fn(&Flow) -> bool) -> impl Iterator<Item = Vec<&Flow>> {
@@ -52,28 +50,4 @@ impl<'a> FlowTargets<'a> {
         };
         here.map(|(_, _, row)| *row).filter(|row| is_it(*row)).max_by_key(rank)
     }
-}
-
-/// Device events, out of `rows`, to which a flow leads from an operator, with that: in files whose
-/// flows do so.
-pub(super) fn operator_flows(trace: &Trace, rows: &[usize]) -> Vec<(u32, u32)> {
-    let categories: Vec<_> = vendor::operator_flows().filter_map(|name| trace.strings.get(name.as_bytes())).collect();
-    if categories.is_empty() || rows.is_empty() {
-        return Vec::new();
-    }
-    let is_operator = |row: &usize| trace.events.kind[*row] == EventKind::Operator && !trace.is_on_device(*row);
-    let hosts = FlowTargets::new(trace, (0..trace.events.len()).filter(is_operator));
-    let devices = FlowTargets::new(trace, rows.iter().copied());
-    let mut pairs = Vec::new();
-    for mut ends in flows(trace, |flow| categories.contains(&flow.category)) {
-        sort::by_key(&mut ends, |end| end.time);
-        let mut host = None;
-        for end in ends {
-            host = hosts.at(end, |_| true).or(host);
-            pairs.extend(devices.at(end, |_| true).zip(host));
-        }
-    }
-    sort::ascending(&mut pairs);
-    pairs.dedup_by_key(|(device, _)| *device);
-    pairs
 }

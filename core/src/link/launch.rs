@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use super::event_warnings::count_events;
-use super::flow::{FlowTargets, flows, operator_flows};
+use super::flow::{FlowTargets, flows};
 use super::launch_index::{LaunchIndex, is_launch};
 use super::link_method::LinkMethod;
 use super::surplus_kernels;
@@ -96,12 +96,6 @@ pub(super) fn link_launches(trace: &Trace, warnings: &mut Warnings) -> (Optional
     let surplus = surplus_kernels::settle(trace, &launches, &mut launch);
     let mut methods: Vec<_> = surplus.moved.into_iter().map(|row| (row, LinkMethod::LaunchOrder)).collect();
     methods.extend(flow_rows(trace, &launches, &missing, &mut launch).into_iter().map(|row| (row, LinkMethod::Flow)));
-    // Where no call of the runtime is recorded, the operator is all that is known of the launch.
-    let alone: Vec<_> = missing.iter().copied().filter(|row| launch.get(*row).is_none()).collect();
-    for (device, operator) in operator_flows(trace, &alone) {
-        launch.set(device as usize, operator);
-        methods.push((device, LinkMethod::Flow));
-    }
     methods.extend(external_rows(trace, &missing, &mut launch).into_iter().map(|row| (row, LinkMethod::ExternalId)));
     sort::ascending(&mut methods);
     let linked = (0..num_events).filter_map(|row| Some((launch.get(row)?, row as u32)));

@@ -4,16 +4,14 @@ use std::cmp::Reverse;
 
 use rustc_hash::FxHashMap;
 
-use super::flow::operator_flows;
 use super::link_method::LinkMethod;
 use super::nesting::Nesting;
 use crate::id::OptionalColumn;
-use crate::sort;
 use crate::trace::Trace;
 use crate::trace::arg_key::ArgKey;
 use crate::trace::kind::EventKind;
 
-/// A device event that names its operator, because its launch is unknown or outside all operators.
+/// A device event with an unknown launch that names its operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NamedOwner {
     /// Row of the device event.
@@ -29,28 +27,20 @@ pub struct NamedOwner {
 pub(super) fn own(trace: &Trace, nesting: &Nesting, launch: &OptionalColumn) -> (OptionalColumn, Vec<NamedOwner>) {
     let kinds = &trace.events.kind;
     let mut owner = hosts_owners(trace, nesting);
-    let (mut alone, mut unowned) = (Vec::new(), Vec::new());
+    let mut alone = Vec::new();
     for (row, kind) in kinds.iter().enumerate() {
         if !trace.is_on_device(row) || *kind == EventKind::Annotation {
             continue;
         }
-        // Where an operator itself launched the work, it owns that.
-        let is_call = |launch: &u32| kinds[*launch as usize] == EventKind::Operator;
-        let of_launch = |launch: u32| Some(launch).filter(is_call).or_else(|| owner.get(launch as usize));
-        match launch.get(row).and_then(of_launch) {
+        match launch.get(row).and_then(|launch| owner.get(launch as usize)) {
             Some(operator) => owner.set(row, operator),
             None => owner.clear(row),
         }
         if kind.is_device_work() && launch.get(row).is_none() {
             alone.push(row);
-        } else if kind.is_device_work() && owner.get(row).is_none() {
-            unowned.push(row);
         }
     }
-    let mut named = named(trace, launch, &alone);
-    let flows = operator_flows(trace, &unowned).into_iter();
-    named.extend(flows.map(|(device, operator)| NamedOwner { device, operator, how: LinkMethod::Flow }));
-    sort::by_key(&mut named, |named| named.device);
+    let named = named(trace, launch, &alone);
     for NamedOwner { device, operator, .. } in &named {
         owner.set(*device as usize, *operator);
     }

@@ -19,7 +19,6 @@ use crate::trace::Trace;
 use crate::trace::args::ArgsRef;
 use crate::trace::event::EventRow;
 use crate::trace::flow::{Counter, Flow, FlowId, FlowPhase, Instant};
-use crate::trace::foreign;
 use crate::trace::kind::{EventKind, category_kind, is_legacy_operator};
 use crate::warning::WarningKind;
 
@@ -294,7 +293,6 @@ impl TraceBuilder {
         self.place_zero_times();
         far_times::place(&mut self.trace).into_iter().for_each(|at| self.warn_at(at, WarningKind::FarTime));
         self.name_tracks();
-        foreign::assign(&mut self.trace);
         self.add_base_time();
         self.trace.has_coarse_times = !self.has_fine_times;
         let metrics = std::mem::take(&mut self.metrics);

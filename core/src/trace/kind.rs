@@ -27,8 +27,7 @@ pub fn category_kind(category: &str) -> (EventKind, bool) {
     let kind = match lower.as_str() {
         "cpu_op" | "operator" | "cpu_instant_event" => EventKind::Operator,
         "user_annotation" => EventKind::Annotation,
-        // VizTracer marks functions by `FEE`: function entry and exit.
-        "python_function" | "fee" => EventKind::Python,
+        "python_function" => EventKind::Python,
         "overhead" => EventKind::Overhead,
         "runtime" => EventKind::Launch,
         // Kineto names the calls of every runtime and driver so: `xpu_runtime`.

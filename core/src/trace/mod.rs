@@ -6,7 +6,6 @@ pub mod collective;
 pub mod decimal;
 pub mod event;
 pub mod flow;
-pub mod foreign;
 pub mod group;
 pub mod iteration;
 pub mod kind;

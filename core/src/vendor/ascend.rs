@@ -1,40 +1,13 @@
 //! Huawei: CANN and HCCL.
 //!
-//! `trace_view.json` of `torch_npu` gives tasks of the device no category: the names of processes
-//! and the types of tasks tell them. Arrows lead from operators (`async_npu`) and from calls of the
-//! runtime (`HostToDevice…`) to them.
+//! `trace_view.json` of `torch_npu` gives tasks of the device no category, so they stay on the
+//! host. Only files that Kineto writes have kernels.
 
-use super::entry::NamePattern::{Anywhere, Start};
-use super::entry::{CommunicationLibraries, HostCalls, KernelNames, ProcessName, ProcessRows, Vendor};
-use crate::event_kind::EventKind;
-
-const RECORDER: &str = "Ascend PyTorch Profiler";
-
-const fn process(start: &'static str, rows: ProcessRows) -> ProcessName {
-    ProcessName { start, rows, recorder: RECORDER }
-}
+use super::entry::NamePattern::Start;
+use super::entry::{CommunicationLibraries, HostCalls, KernelNames, Vendor};
 
 pub(super) static ASCEND: Vendor = Vendor {
     name: "ascend",
-    processes: &[
-        process("Ascend Hardware", ProcessRows::Device),
-        process("HCCL", ProcessRows::Communication),
-        process("Communication", ProcessRows::Communication),
-        process("CANN", ProcessRows::Calls),
-        process("Overlap Analysis", ProcessRows::Derived),
-    ],
-    tasks: &[
-        (Anywhere("event_wait"), EventKind::Sync),
-        (Anywhere("notify_wait"), EventKind::Sync),
-        (Anywhere("notify wait"), EventKind::Sync),
-        (Anywhere("event_record"), EventKind::Other),
-        (Anywhere("notify_record"), EventKind::Other),
-        (Anywhere("profiler_"), EventKind::Other),
-        (Anywhere("memcpy"), EventKind::Copy),
-        (Anywhere("sdma"), EventKind::Copy),
-        (Anywhere("memset"), EventKind::Fill),
-    ],
-    operator_flows: &["async_npu"],
     calls: HostCalls {
         // `AscendCL@aclrtLaunchKernelWithHostArgs`, `Node@launch`, `aclmdlRIExecuteAsync`.
         enqueue: &["aclrtLaunch", "aclrtMemcpy", "aclrtMemset", "Node@launch", "aclmdlRIExecute"],

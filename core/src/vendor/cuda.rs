@@ -107,5 +107,4 @@ pub(super) static CUDA: Vendor = Vendor {
         ("cuda_driver_version", VersionFormat::Thousands, "CUDA driver"),
         ("cupti_version", VersionFormat::Thousands, "CUPTI"),
     ],
-    ..Vendor::EMPTY
 };

@@ -11,12 +11,6 @@ pub struct Vendor {
     pub name: &'static str,
     /// Categories of events (`cat`) that only this vendor has.
     pub categories: &'static [EventCategory],
-    /// Processes of recorders that put no category on their events.
-    pub processes: &'static [ProcessName],
-    /// Kinds of device tasks by their type or name, in lower case; others are kernels.
-    pub tasks: &'static [(NamePattern, EventKind)],
-    /// Categories of flows that lead from an operator to device work.
-    pub operator_flows: &'static [&'static str],
     /// Reports of waits that its devices write.
     pub reports: WaitReports,
     /// Calls of its runtime and driver, by their roles.
@@ -43,9 +37,6 @@ impl Vendor {
     pub const EMPTY: Self = Self {
         name: "",
         categories: &[],
-        processes: &[],
-        tasks: &[],
-        operator_flows: &[],
         reports: WaitReports { kind_keys: &[], names: &[] },
         calls: HostCalls::EMPTY,
         kernels: KernelNames::EMPTY,
@@ -70,30 +61,6 @@ impl Vendor {
             prefix.ends_with('@') || rest.starts_with(|letter: char| letter.is_ascii_uppercase() || letter == '_')
         })
     }
-}
-
-/// A process by the start of its name, in files without categories.
-#[derive(Debug, Clone, Copy)]
-pub struct ProcessName {
-    /// The start of its name.
-    pub start: &'static str,
-    /// The sort of its rows.
-    pub rows: ProcessRows,
-    /// The program that names processes so.
-    pub recorder: &'static str,
-}
-
-/// The rows of a process in files without categories.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ProcessRows {
-    /// Tasks of a device, by stream.
-    Device,
-    /// Whole communications of a device, by group.
-    Communication,
-    /// Calls of the runtime on the host.
-    Calls,
-    /// Times that are derived from other rows, or host events.
-    Derived,
 }
 
 /// A category of events.

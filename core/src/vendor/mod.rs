@@ -14,10 +14,9 @@ mod portable;
 mod rocm;
 mod xpu;
 
-use crate::event_kind::EventKind;
 pub use entry::{
-    CommunicationLibraries, DeviceWait, EventCategory, HostCalls, KernelNames, NamePattern, ProcessName, ProcessRows,
-    Vendor, VersionFormat, WaitReports,
+    CommunicationLibraries, DeviceWait, EventCategory, HostCalls, KernelNames, NamePattern, Vendor, VersionFormat,
+    WaitReports,
 };
 
 /// All vendors, and the names that several of them share.
@@ -27,31 +26,6 @@ pub static VENDORS: &[&Vendor] =
 /// The category of events of a name in lower case.
 pub fn category(lower: &str) -> Option<&'static EventCategory> {
     VENDORS.iter().flat_map(|vendor| vendor.categories).find(|category| category.name == lower)
-}
-
-/// The rows of a process of this name, in files without categories.
-pub fn process_rows(name: &str) -> Option<ProcessRows> {
-    process(name).map(|process| process.rows)
-}
-
-/// The program that gives a process this name.
-pub fn recorder(process_name: &str) -> Option<&'static str> {
-    process(process_name).map(|process| process.recorder)
-}
-
-fn process(name: &str) -> Option<&'static ProcessName> {
-    VENDORS.iter().flat_map(|vendor| vendor.processes).find(|process| name.starts_with(process.start))
-}
-
-/// The kind of a device task of this type or name, in lower case.
-pub fn task_kind(lower: &str) -> Option<EventKind> {
-    let tasks = VENDORS.iter().flat_map(|vendor| vendor.tasks);
-    tasks.copied().find(|(pattern, _)| pattern.matches(lower)).map(|(_, kind)| kind)
-}
-
-/// Categories of flows that lead from an operator to device work.
-pub fn operator_flows() -> impl Iterator<Item = &'static str> {
-    VENDORS.iter().flat_map(|vendor| vendor.operator_flows).copied()
 }
 
 /// The wait that a device reports by an event of this name.

@@ -1,10 +1,8 @@
 //! Names on devices of every vendor: those of Kineto, and of libraries for several vendors.
 
 use super::entry::NamePattern::{Anywhere, Start};
-use super::entry::{CommunicationLibraries, KernelNames, ProcessName, ProcessRows, Vendor, device};
+use super::entry::{CommunicationLibraries, KernelNames, Vendor, device};
 use crate::event_kind::EventKind;
-
-const XLA: &str = "the profiler of JAX or TensorFlow (XLA)";
 
 pub(super) static PORTABLE: Vendor = Vendor {
     name: "portable",
@@ -22,13 +20,6 @@ pub(super) static PORTABLE: Vendor = Vendor {
         device("gpu_event", EventKind::Other),
         device("graph_event_node", EventKind::Other),
         device("graph_host_node", EventKind::Other),
-    ],
-    // XLA's profiler, which JAX and TensorFlow use.
-    processes: &[
-        ProcessName { start: "/device:GPU", rows: ProcessRows::Device, recorder: XLA },
-        ProcessName { start: "/device:TPU", rows: ProcessRows::Device, recorder: XLA },
-        ProcessName { start: "/device:", rows: ProcessRows::Derived, recorder: XLA },
-        ProcessName { start: "/host:", rows: ProcessRows::Derived, recorder: XLA },
     ],
     kernels: KernelNames {
         communication: &[

@@ -19,7 +19,6 @@ use crate::trace::Trace;
 use crate::trace::args::ArgsRef;
 use crate::trace::event::EventTable;
 use crate::trace::flow::{Counter, Flow, FlowId, Instant, Metadata};
-use crate::trace::foreign;
 use crate::trace::kind::{EventKind, category_kind, is_legacy_operator};
 use crate::write::packed::{PackedNumbers, signed};
 pub use crate::write::snapshot::MAGIC;
@@ -97,7 +96,6 @@ fn complete(mut trace: Trace, arguments: LoadedArguments, durs: Vec<Dur>) -> Res
     trace.flows.iter_mut().zip(flows.iter()).for_each(|(row, args)| row.args = args);
     trace.counters.iter_mut().zip(counters.iter()).for_each(|(row, args)| row.args = args);
     trace.metadata.iter_mut().zip(metadata.iter()).for_each(|(row, args)| row.args = args);
-    foreign::assign(&mut trace);
     Ok(trace)
 }
 

@@ -7,7 +7,6 @@ use super::section::SectionOutcome;
 use super::source::ReportSource;
 use super::words::{count, date, plural};
 use crate::trace::Trace;
-use crate::trace::foreign::recorder;
 use crate::vendor::{VENDORS, VersionFormat};
 use crate::view::svg::clipped;
 
@@ -47,7 +46,6 @@ pub(super) fn line(source: &ReportSource<'_>) -> Vec<String> {
 
 fn of_trace(source: &ReportSource<'_>, trace: &Trace) -> Vec<(String, String)> {
     let mut facts = vec![
-        ("recorded by", recorder(trace).unwrap_or_default().to_owned()),
         ("devices", devices(trace)),
         ("recorded", date(source.span().start.0).unwrap_or_default()),
         ("PyTorch", torch(trace).unwrap_or_default()),

@@ -72,11 +72,6 @@ def _contents(trace: Trace) -> Iterator[Finding]:
         return
     span = text.duration(summary["duration_ns"])
     yield Finding("ok", f"{text.plural(trace.num_events, 'event')} over {span}")
-    if summary["recorder"]:
-        yield Finding("note", f"recorded by {summary['recorder']}, not by PyTorch's profiler")
-        number = trace.coverage["device_events"]["count"]
-        yield Finding("ok", f"{text.count(number)} kernels, copies and fills" if number else "no device events")
-        return
     yield _counted(len(trace.iterations), "iteration", "call prof.step() after each iteration")
     yield _device(trace)
     yield _presence(_has_value(trace.events, "input_shapes"), "input shapes", "record with record_shapes=True")
@@ -109,8 +104,6 @@ def _links(trace: Trace) -> Iterator[Finding]:
     if coverage["device_events"]["count"]:
         yield _linked(coverage, "device_events", "device events have a known launch")
         yield _linked(coverage, "device_owners", "device events have a known operator")
-    if trace.summary(limit=1).data["recorder"]:
-        return
     if trace.num_events and not _has_any(trace.events, "record_id", bool):
         yield Finding("missing", "no record ids (all 0 or absent)", "record with ks.profile, which writes both traces")
     if not len(trace.nodes):

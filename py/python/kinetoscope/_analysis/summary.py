@@ -57,8 +57,7 @@ class Summary:
     def cards(self) -> list[Card]:
         """Headline numbers."""
         data = self.data
-        recorder = f" (by {data['recorder']})" if data["recorder"] else ""
-        cards = [Card("recording", f"{data['verdict']}{recorder}"), Card("span", text.duration(data["duration_ns"]))]
+        cards = [Card("recording", data["verdict"]), Card("span", text.duration(data["duration_ns"]))]
         cards.append(Card("events", text.count(data["num_events"])))
         if data["num_nodes"]:
             cards.append(Card("nodes", text.count(data["num_nodes"])))
