@@ -15,6 +15,8 @@ mod element_shape;
 mod execution;
 mod far_times;
 mod files;
+mod flight;
+mod foreign;
 #[cfg(feature = "chakra")]
 mod graph;
 mod head;
