@@ -21,6 +21,7 @@ pub mod chakra;
 pub mod edit;
 pub mod error;
 pub mod event_kind;
+pub mod flight;
 pub mod id;
 pub mod json;
 pub mod label;
@@ -41,6 +42,7 @@ pub mod warning;
 pub mod write;
 
 pub use error::{Error, ErrorKind, Position};
+pub use flight::FlightRecorder;
 pub use link::{LinkedTrace, Links};
 pub use memory::{MemorySnapshot, MemoryTimeline};
 pub use read::{Container, Input, Limits, Recording, read, read_file, sniff};

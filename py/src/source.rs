@@ -77,6 +77,7 @@ fn read_sources(sources: &[Source], limits: Limits, watch: &Arc<Watch>) -> PyRes
         Recording::Trace(trace) => Ok(Read::Trace(Trace::new(*trace, limits.max_threads))),
         Recording::Chakra(chakra) => Ok(Read::Tables(chakra.into())),
         Recording::MemorySnapshot(snapshot) => Ok(Read::Tables((*snapshot).into())),
+        Recording::FlightRecorder(recorder) => Ok(Read::Tables((*recorder).into())),
         Recording::MemoryTimeline(timeline) => Ok(Read::Tables(timeline.into())),
     }
 }

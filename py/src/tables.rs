@@ -5,10 +5,11 @@ use std::sync::Arc;
 use kinetoscope::analyze::{AnalysisResult, memory_of_snapshot, memory_of_timeline};
 use kinetoscope::chakra::Chakra;
 use kinetoscope::table::{
-    CHAKRA_TABLES, MEMORY_SNAPSHOT_TABLES, MEMORY_TIMELINE_TABLES, Table as TableOf, TableRows, chakra_metadata,
+    CHAKRA_TABLES, FLIGHT_TABLES, MEMORY_SNAPSHOT_TABLES, MEMORY_TIMELINE_TABLES, Table as TableOf, TableRows,
+    chakra_metadata,
 };
 use kinetoscope::write::chakra::write_chakra;
-use kinetoscope::{MemorySnapshot, MemoryTimeline};
+use kinetoscope::{FlightRecorder, MemorySnapshot, MemoryTimeline};
 use pyo3::prelude::*;
 
 use crate::error::UnsupportedTraceError;
@@ -108,6 +109,13 @@ impl From<MemorySnapshot> for Tables {
         let snapshot = Arc::new(snapshot);
         let tables = Self::new("a memory snapshot", metadata, &snapshot, MEMORY_SNAPSHOT_TABLES);
         Self { memory: Some(Box::new(move || memory_of_snapshot(&snapshot))), ..tables }
+    }
+}
+
+impl From<FlightRecorder> for Tables {
+    fn from(mut recorder: FlightRecorder) -> Self {
+        let metadata = std::mem::take(&mut recorder.metadata);
+        Self::new("a flight recorder", metadata, &Arc::new(recorder), FLIGHT_TABLES)
     }
 }
 

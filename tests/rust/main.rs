@@ -25,6 +25,7 @@ mod files;
 mod finding_idle;
 mod finding_rules;
 mod findings;
+mod foreign;
 mod frames;
 mod gap;
 mod graph_nodes;

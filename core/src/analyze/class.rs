@@ -56,16 +56,29 @@ impl WorkClass {
 /// The class of each event by row; events other than device work are [`WorkClass::Other`].
 ///
 /// Copies and fills (`gpu_memcpy`, `gpu_memset`) are memory. Kernels with a `Collective name` are
-/// communication. The name decides on other kernels.
+/// communication, as are rows of collectives that other tools than Kineto write. The name decides
+/// on other kernels.
 pub fn classes(linked: &LinkedTrace) -> Vec<WorkClass> {
     let (trace, events) = (&linked.trace, &linked.trace.events);
     let mut by_name = rustc_hash::FxHashMap::default();
+    let producer = trace.producer();
+    let mut foreign = rustc_hash::FxHashMap::default();
+    let mut is_foreign_communication = |row: usize| {
+        producer.is_some_and(|producer| {
+            let (track, name) = (events.track[row], events.name[row]);
+            let text = || trace.event_name(row).to_ascii_lowercase();
+            *foreign.entry((track, name)).or_insert_with(|| trace.communicates(producer, track, &text()))
+        })
+    };
     let mut text = String::new();
     let class = |row: usize| match events.kind[row] {
         EventKind::Copy | EventKind::Fill => WorkClass::Memory,
         EventKind::Kernel => {
             text.clear();
             if trace.args.write_text(&trace.strings, events.args(row), ArgKey::Collective, &mut text) {
+                return WorkClass::Communication;
+            }
+            if is_foreign_communication(row) {
                 return WorkClass::Communication;
             }
             *by_name.entry(events.name[row]).or_insert_with(|| WorkClass::of_kernel(trace.event_name(row)))

@@ -22,6 +22,7 @@ use crate::strings::Strings;
 use crate::trace::Trace;
 use crate::trace::kind::{EventKind, category_kind};
 use crate::trace::node::{Node, NodeKind};
+use crate::vendor::is_tool_title;
 use crate::warning::{WarningKind, Warnings};
 
 /// Private texts to keep.
@@ -117,6 +118,7 @@ impl Redactor {
             TextRole::Name => self.harmless(text, "name"),
             TextRole::Category => self.category(text),
             TextRole::Place => self.harmless(text, "place"),
+            TextRole::Title if is_tool_title(text) => text.to_owned(),
             TextRole::Title => self.harmless(text, "title"),
             TextRole::FlowId => self.harmless(text, "flow"),
             TextRole::Key => self.harmless(text, "key"),

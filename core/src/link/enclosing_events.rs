@@ -40,11 +40,11 @@ pub(super) fn find_frames(trace: &Trace, links: &Links, pairs: &[ForwardBackward
     frames
 }
 
-/// Device events take the values of their launch, or of the operator that they name.
+/// Device events take the values of their launch, or else of the operator that owns them.
 fn carry_to_device(trace: &Trace, links: &Links, column: &mut OptionalColumn) {
     for row in (0..trace.events.len()).filter(|row| trace.is_on_device(*row)) {
-        let host = links.launch.get(row).or_else(|| links.operator.get(row));
-        if let Some(value) = host.and_then(|host| column.get(host as usize)) {
+        let mut hosts = [links.launch.get(row), links.operator.get(row)].into_iter().flatten();
+        if let Some(value) = hosts.find_map(|host| column.get(host as usize)) {
             column.set(row, value);
         }
     }

@@ -2,6 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
+use super::arrow::Arrows;
 use super::event_warnings::count_events;
 use super::flow::{FlowTargets, flows};
 use super::launch_index::{LaunchIndex, is_launch};
@@ -25,9 +26,15 @@ pub struct LaunchedEvents {
     methods: Vec<(u32, LinkMethod)>,
     /// Rows of the launches that enqueue work and have no device event, ascending.
     without: Vec<u32>,
+    /// Arrows to device events, in files of other tools than Kineto.
+    arrows: Arrows,
 }
 
 impl LaunchedEvents {
+    pub(super) fn arrows(&self) -> &Arrows {
+        &self.arrows
+    }
+
     /// Rows of the device events that a launch enqueued.
     pub fn of(&self, launch: usize) -> impl ExactSizeIterator<Item = usize> + '_ {
         let start = self.pairs.partition_point(|(row, _)| (*row as usize) < launch);
@@ -97,11 +104,13 @@ pub(super) fn link_launches(trace: &Trace, warnings: &mut Warnings) -> (Optional
     let mut methods: Vec<_> = surplus.moved.into_iter().map(|row| (row, LinkMethod::LaunchOrder)).collect();
     methods.extend(flow_rows(trace, &launches, &missing, &mut launch).into_iter().map(|row| (row, LinkMethod::Flow)));
     methods.extend(external_rows(trace, &missing, &mut launch).into_iter().map(|row| (row, LinkMethod::ExternalId)));
+    let arrows = Arrows::of(trace, &device_rows(trace));
+    methods.extend(arrow_rows(&arrows, &mut launch).into_iter().map(|row| (row, LinkMethod::Flow)));
     sort::ascending(&mut methods);
     let linked = (0..num_events).filter_map(|row| Some((launch.get(row)?, row as u32)));
     let mut pairs: Vec<_> = linked.collect();
     sort::ascending(&mut pairs);
-    let mut launched = LaunchedEvents { pairs, methods, without: Vec::new() };
+    let mut launched = LaunchedEvents { pairs, methods, without: Vec::new(), arrows };
     let is_missing = |row: &usize| launch.get(*row).is_none() && trace.events.kind[*row].is_device_work();
     count_events(trace, WarningKind::AmbiguousLaunch, surplus.ambiguous.into_iter(), warnings);
     count_events(trace, WarningKind::MissingLaunch, missing.into_iter().filter(is_missing), warnings);
@@ -138,6 +147,23 @@ fn flow_rows(trace: &Trace, launches: &LaunchIndex, missing: &[usize], launch: &
                 launch.set(device as usize, host);
                 rows.push(device);
             }
+        }
+    }
+    rows
+}
+
+fn device_rows(trace: &Trace) -> Vec<usize> {
+    (0..trace.events.len()).filter(|row| is_enqueued(trace, *row)).collect()
+}
+
+/// Gives device events without a launch the host event from which an arrow leads to them, rather a
+/// call than an operator; returns their rows.
+fn arrow_rows(arrows: &Arrows, launch: &mut OptionalColumn) -> Vec<u32> {
+    let mut rows = Vec::new();
+    for (device, host) in arrows.calls.iter().chain(&arrows.others) {
+        if launch.get(*device as usize).is_none() {
+            launch.set(*device as usize, *host);
+            rows.push(*device);
         }
     }
     rows

@@ -25,7 +25,7 @@ pub(super) fn link(trace: &Trace, max_threads: usize) -> Links {
     };
     let ((nesting, mut warnings), joined) = both(max_threads, nest, join);
     warnings.extend(&joined.warnings);
-    let (operator, named) = owner::own(trace, &nesting, &joined.launch);
+    let (operator, named) = owner::own(trace, &nesting, &joined.launch, joined.launched.arrows());
     let lost_launches = lost_launch::find(trace, &nesting, &joined.launched);
     let lost = lost_launches.iter().map(|row| *row as usize);
     count_events(trace, WarningKind::LostDeviceWork, lost, &mut warnings);

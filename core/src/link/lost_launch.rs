@@ -21,6 +21,11 @@ pub(super) fn find(trace: &Trace, nesting: &Nesting, launched: &LaunchedEvents) 
         return Vec::new();
     }
     let events = &trace.events;
+    let is_call = |(launch, _): &(u32, u32)| events.kind[*launch as usize] == EventKind::Launch;
+    if trace.producer().is_some() && !launched.pairs().iter().any(is_call) {
+        // The tool links no call with its work, so none lacks it.
+        return Vec::new();
+    }
     let mut must_run = TextCache::new(&trace.strings, must_run);
     let mut is_work = TextCache::new(&trace.strings, vendor::enqueues);
     let mut is_inner = |row: u32| {

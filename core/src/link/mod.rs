@@ -1,6 +1,7 @@
 //! Links: derived columns beside a trace, never inside it.
 
 mod annotated_work;
+mod arrow;
 mod backward_threads;
 mod blocking;
 mod call_order;

@@ -4,9 +4,11 @@ use std::cmp::Reverse;
 
 use rustc_hash::FxHashMap;
 
+use super::arrow::Arrows;
 use super::link_method::LinkMethod;
 use super::nesting::Nesting;
 use crate::id::OptionalColumn;
+use crate::sort;
 use crate::trace::Trace;
 use crate::trace::arg_key::ArgKey;
 use crate::trace::kind::EventKind;
@@ -18,13 +20,18 @@ pub struct NamedOwner {
     pub device: u32,
     /// Row of the operator or annotation.
     pub operator: u32,
-    /// By which id.
+    /// By which id, or by an arrow of the file.
     pub how: LinkMethod,
 }
 
 /// The innermost operator or annotation around each event, or around its launch, or the one that it
 /// names; and which do no more than name it.
-pub(super) fn own(trace: &Trace, nesting: &Nesting, launch: &OptionalColumn) -> (OptionalColumn, Vec<NamedOwner>) {
+pub(super) fn own(
+    trace: &Trace,
+    nesting: &Nesting,
+    launch: &OptionalColumn,
+    arrows: &Arrows,
+) -> (OptionalColumn, Vec<NamedOwner>) {
     let kinds = &trace.events.kind;
     let mut owner = hosts_owners(trace, nesting);
     let mut alone = Vec::new();
@@ -32,7 +39,9 @@ pub(super) fn own(trace: &Trace, nesting: &Nesting, launch: &OptionalColumn) -> 
         if !trace.is_on_device(row) || *kind == EventKind::Annotation {
             continue;
         }
-        match launch.get(row).and_then(|launch| owner.get(launch as usize)) {
+        // An operator may be all that is known of a launch.
+        let of_launch = |launch: u32| if is_owner(trace, launch) { Some(launch) } else { owner.get(launch as usize) };
+        match launch.get(row).and_then(of_launch) {
             Some(operator) => owner.set(row, operator),
             None => owner.clear(row),
         }
@@ -40,11 +49,34 @@ pub(super) fn own(trace: &Trace, nesting: &Nesting, launch: &OptionalColumn) -> 
             alone.push(row);
         }
     }
-    let named = named(trace, launch, &alone);
+    let mut named = named(trace, launch, &alone);
+    named.extend(drawn(trace, &owner, arrows));
+    sort::by_key(&mut named, |named| named.device);
     for NamedOwner { device, operator, .. } in &named {
         owner.set(*device as usize, *operator);
     }
     (owner, named)
+}
+
+fn is_owner(trace: &Trace, row: u32) -> bool {
+    matches!(trace.events.kind[row as usize], EventKind::Operator | EventKind::Annotation)
+}
+
+/// Operators from which arrows lead to device events whose launch has none, directly or through a
+/// queue.
+fn drawn(trace: &Trace, owner: &OptionalColumn, arrows: &Arrows) -> Vec<NamedOwner> {
+    let mut found: FxHashMap<u32, u32> = FxHashMap::default();
+    for (device, host) in arrows.others.iter().chain(&arrows.calls) {
+        if owner.get(*device as usize).is_some() || found.contains_key(device) {
+            continue;
+        }
+        let of_host = |row: u32| if is_owner(trace, row) { Some(row) } else { owner.get(row as usize) };
+        if let Some(operator) = arrows.before(*host).find_map(of_host) {
+            found.insert(*device, operator);
+        }
+    }
+    let named = |(device, operator)| NamedOwner { device, operator, how: LinkMethod::Flow };
+    found.into_iter().map(named).collect()
 }
 
 /// The innermost operator or annotation around each event: of both, the one that begins later.

@@ -1,5 +1,7 @@
 //! Recognizes a file by its content, not by its name.
 
+use super::flight::is_flight_recorder;
+use super::foreign::of_binary;
 use super::memory::is_memory_snapshot;
 use super::pickle::NEWEST_PROTOCOL;
 use super::timeline::is_memory_timeline;
@@ -26,10 +28,12 @@ pub enum Container {
     Chakra,
     /// A Chakra trace in JSON.
     ChakraJson,
-    /// A pickle of a protocol that is read: perhaps a memory snapshot.
+    /// A pickle of a protocol that is read: perhaps a memory snapshot or a flight recorder.
     Pickle,
     /// A memory snapshot in JSON.
     MemorySnapshot,
+    /// A dump of a flight recorder in JSON.
+    FlightRecorder,
     /// A memory timeline in JSON.
     MemoryTimeline,
     /// An `SQLite` database, perhaps an export of Nsight Systems.
@@ -57,6 +61,7 @@ impl Container {
             Self::ChakraJson => "a Chakra trace in JSON",
             Self::Pickle => "a Python pickle",
             Self::MemorySnapshot => "a memory snapshot",
+            Self::FlightRecorder => "a flight recorder",
             Self::MemoryTimeline => "a memory timeline",
             Self::Sqlite => "an SQLite database",
             Self::Metrics => "sampled metrics without their trace (read both files together)",
@@ -124,9 +129,10 @@ pub fn sniff(head: &[u8]) -> Container {
         #[cfg(feature = "chakra")]
         (None, Some(b'{')) if super::graph::is_graph(text) => Container::ChakraJson,
         (None, Some(b'{')) if is_memory_snapshot(text) => Container::MemorySnapshot,
+        (None, Some(b'{')) if is_flight_recorder(text) => Container::FlightRecorder,
         (None, Some(b'[')) if is_memory_timeline(text) => Container::MemoryTimeline,
         (None, Some(b'{' | b'[')) => Container::Json,
-        (None, _) if head.iter().any(|byte| *byte < b'\t') => Container::Other(BINARY),
+        (None, _) if head.iter().any(|byte| *byte < b'\t') => Container::Other(of_binary(head).unwrap_or(BINARY)),
         (None, _) => Container::Other("text that is not a JSON object or array"),
     }
 }

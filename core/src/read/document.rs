@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::builder::TraceBuilder;
 use super::environment::{is_private_key, without_private};
+use super::foreign;
 use super::section::{ArrayTally, read_section};
 use super::text_window::TextWindow;
 use super::trace_array::TraceArray;
@@ -23,6 +24,7 @@ pub(super) fn read_document(
     builder: &mut TraceBuilder,
 ) -> Result<(), Error> {
     builder.file = file;
+    let head = window.text()[..window.text().len().min(HEAD_BYTES)].to_vec();
     let mut document = Document {
         window,
         builder,
@@ -31,6 +33,7 @@ pub(super) fn read_document(
         left_out: Vec::new(),
         events: None,
         nodes: None,
+        head,
     };
     let outcome = document.read();
     document.conclude(outcome)
@@ -52,7 +55,12 @@ struct Document<'a, 'b> {
     left_out: Vec<String>,
     events: Option<ArrayTally>,
     nodes: Option<ArrayTally>,
+    /// The first bytes.
+    head: Vec<u8>,
 }
+
+/// Bytes at the start of a document that tell its format.
+const HEAD_BYTES: usize = 512;
 
 /// Why a document could not be read to its end.
 enum DocumentEnd {
@@ -233,12 +241,15 @@ impl Document<'_, '_> {
     fn not_a_trace(self, fault: Option<ScanFault>) -> Error {
         let next = Scanner::new(self.window.text()).peek();
         let found = match (fault, next) {
-            _ if self.events.is_some() || self.nodes.is_some() => String::from("an array without events"),
+            _ if self.events.is_some() || self.nodes.is_some() => {
+                foreign::of_array(&self.head).unwrap_or("an array without events").to_owned()
+            }
             (None, _) if self.header.is_empty() => String::from("an empty object"),
             (None, _) => {
                 let strings = &self.builder.trace.strings;
                 let keys: Vec<_> = self.header.iter().take(5).map(|(key, _)| strings.text(*key)).collect();
-                format!("an object with {keys:?}")
+                let all: Vec<_> = self.header.iter().map(|(key, _)| strings.text(*key)).collect();
+                foreign::of_object(&all).map_or_else(|| format!("an object with {keys:?}"), str::to_owned)
             }
             (Some(ScanFault::Unexpected), Some(byte)) => format!("the byte {:?}", char::from(byte)),
             (Some(_), _) => String::from("the end of the file"),

@@ -12,12 +12,12 @@ use super::recording::Recording;
 use super::text_window::TextWindow;
 #[cfg(feature = "chakra")]
 use super::{chakra, graph};
-use super::{memory, open, snapshot, timeline};
+use super::{flight, memory, open, pickle, snapshot, timeline};
 use crate::error::Error;
 use crate::trace::Trace;
 
 /// Reads one file of any sort: a trace as in [`read`], a snapshot of one, a Chakra trace, a memory
-/// snapshot, or a memory timeline.
+/// snapshot, a memory timeline, or a flight recorder.
 ///
 /// # Errors
 /// As in [`read`], and those of [`read_snapshot`](snapshot::read_snapshot).
@@ -38,11 +38,10 @@ pub fn read_file(mut input: Input<'_>, limits: Limits) -> Result<Recording, Erro
             window.gather()?;
             graph::read_graph(&window, name).map(Recording::Chakra)
         }
-        Container::Pickle | Container::MemorySnapshot => {
+        Container::Pickle | Container::MemorySnapshot | Container::FlightRecorder => {
             open::skip_mark(&mut window);
             window.gather()?;
-            let snapshot = memory::read_memory_snapshot(window.text(), name.map(Arc::from))?;
-            Ok(Recording::MemorySnapshot(Box::new(snapshot)))
+            read_pickled(window.text(), name.map(Arc::from))
         }
         Container::MemoryTimeline => {
             open::skip_mark(&mut window);
@@ -55,6 +54,21 @@ pub fn read_file(mut input: Input<'_>, limits: Limits) -> Result<Recording, Erro
             builder.finish().map(Recording::of)
         }
     }
+}
+
+/// Reads plain data: a pickle, or JSON of the same structure.
+fn read_pickled(bytes: &[u8], file: Option<Arc<str>>) -> Result<Recording, Error> {
+    let values = match sniff(bytes) {
+        Container::MemorySnapshot => pickle::parse(bytes, file.as_ref(), "a memory snapshot in JSON"),
+        Container::FlightRecorder => pickle::parse(bytes, file.as_ref(), "a flight recorder in JSON"),
+        _ => pickle::read_pickle(bytes, file.as_ref()),
+    }?;
+    if flight::is_dump(&values.values, values.root) {
+        let recorder = flight::read_flight_recorder(values, bytes.len(), file);
+        return Ok(Recording::FlightRecorder(Box::new(recorder)));
+    }
+    let snapshot = memory::read_memory_snapshot(values, bytes.len(), file)?;
+    Ok(Recording::MemorySnapshot(Box::new(snapshot)))
 }
 
 /// Reads the files of one rank: a Kineto trace, an Execution Trace, or both, in any order. An

@@ -16,6 +16,8 @@ mod environment;
 mod execution;
 mod far_times;
 mod files;
+mod flight;
+mod foreign;
 #[cfg(feature = "chakra")]
 mod graph;
 mod head;

@@ -1,6 +1,7 @@
 //! The content of one file.
 
 use crate::chakra::Chakra;
+use crate::flight::FlightRecorder;
 use crate::memory::{MemorySnapshot, MemoryTimeline};
 use crate::trace::Trace;
 
@@ -13,6 +14,8 @@ pub enum Recording {
     Chakra(Chakra),
     /// The caching allocator at one moment, with its history.
     MemorySnapshot(Box<MemorySnapshot>),
+    /// The last communications of a rank.
+    FlightRecorder(Box<FlightRecorder>),
     /// The bytes in use over time.
     MemoryTimeline(MemoryTimeline),
 }

@@ -2,6 +2,7 @@
 
 use super::column::{Column, Table, int, put, text};
 use crate::chakra::Chakra;
+use crate::flight::FlightRecorder;
 use crate::link::LinkedTrace;
 use crate::memory::{MemorySnapshot, MemoryTimeline};
 use crate::warning::Warning;
@@ -20,6 +21,8 @@ pub(super) static CHAKRA_HEALTH: Table<Chakra> = health();
 pub(super) static MEMORY_SNAPSHOT_HEALTH: Table<MemorySnapshot> = health();
 /// The same of a memory timeline.
 pub(super) static MEMORY_TIMELINE_HEALTH: Table<MemoryTimeline> = health();
+/// The same of a flight recorder.
+pub(super) static FLIGHT_HEALTH: Table<FlightRecorder> = health();
 
 const fn health<S: HasHealth>() -> Table<S> {
     let num_rows = |source: &S| source.counted().count();
@@ -73,6 +76,12 @@ impl HasHealth for MemorySnapshot {
 }
 
 impl HasHealth for MemoryTimeline {
+    fn counted(&self) -> impl Iterator<Item = &Warning> {
+        self.warnings.iter()
+    }
+}
+
+impl HasHealth for FlightRecorder {
     fn counted(&self) -> impl Iterator<Item = &Warning> {
         self.warnings.iter()
     }

@@ -35,6 +35,13 @@ pub enum ArgKey {
     ProcessId,
     BlocksPerSm,
     RecordedBy,
+    TaskType,
+    GraphId,
+    GraphNodeId,
+    ModulePath,
+    KernelAnnotation,
+    KernelFile,
+    KernelHash,
 }
 
 /// The column of the event table for a key.
@@ -53,8 +60,8 @@ pub(super) enum ColumnKind {
 }
 
 /// All known keys, in the order of their codes.
-pub(super) const KNOWN: [(ArgKey, ColumnKind, &[&str]); 30] = [
-    (ArgKey::Correlation, ColumnKind::Identifier, &["correlation"]),
+pub(super) const KNOWN: [(ArgKey, ColumnKind, &[&str]); 37] = [
+    (ArgKey::Correlation, ColumnKind::Identifier, &["correlation", "correlation_id"]),
     (ArgKey::ExternalId, ColumnKind::Identifier, &["External id", "external id"]),
     (ArgKey::RecordId, ColumnKind::Identifier, &["Record function id"]),
     (ArgKey::SeqNum, ColumnKind::Integer, &["Sequence number"]),
@@ -84,6 +91,13 @@ pub(super) const KNOWN: [(ArgKey, ColumnKind, &[&str]); 30] = [
     (ArgKey::ProcessId, ColumnKind::None, &["process id"]),
     (ArgKey::BlocksPerSm, ColumnKind::None, &["blocks per SM"]),
     (ArgKey::RecordedBy, ColumnKind::None, &["wait_on_cuda_event_record_corr_id"]),
+    (ArgKey::TaskType, ColumnKind::None, &["Task Type", "task type"]),
+    (ArgKey::GraphId, ColumnKind::Identifier, &["graph id"]),
+    (ArgKey::GraphNodeId, ColumnKind::Identifier, &["graph node id"]),
+    (ArgKey::ModulePath, ColumnKind::None, &["fqn", "module_fqn"]),
+    (ArgKey::KernelAnnotation, ColumnKind::None, &["annotation"]),
+    (ArgKey::KernelFile, ColumnKind::None, &["kernel_file"]),
+    (ArgKey::KernelHash, ColumnKind::None, &["kernel_hash"]),
 ];
 
 impl ArgKey {

@@ -27,7 +27,8 @@ pub fn category_kind(category: &str) -> (EventKind, bool) {
     let kind = match lower.as_str() {
         "cpu_op" | "operator" | "cpu_instant_event" => EventKind::Operator,
         "user_annotation" => EventKind::Annotation,
-        "python_function" => EventKind::Python,
+        // `FEE` (function entry and exit) is VizTracer's.
+        "python_function" | "fee" => EventKind::Python,
         "overhead" => EventKind::Overhead,
         "runtime" => EventKind::Launch,
         // Kineto names the calls of every runtime and driver so: `xpu_runtime`.

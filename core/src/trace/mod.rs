@@ -12,6 +12,7 @@ pub mod kind;
 pub mod layout;
 pub mod node;
 pub mod number_pool;
+mod producer;
 pub mod schema;
 pub mod tensor;
 pub mod track;

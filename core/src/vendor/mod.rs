@@ -11,13 +11,17 @@ mod entry;
 mod hpu;
 mod mtia;
 mod portable;
+mod producer;
 mod rocm;
+mod wording;
 mod xpu;
 
 pub use entry::{
     CommunicationLibraries, DeviceWait, EventCategory, HostCalls, KernelNames, NamePattern, Vendor, VersionFormat,
     WaitReports,
 };
+pub use producer::{EventNames, Producer, ToolName, TrackNames, TrackRole, is_tool_title, producer};
+pub use wording::advice_for;
 
 /// All vendors, and the names that several of them share.
 pub static VENDORS: &[&Vendor] =
@@ -179,6 +183,11 @@ pub fn collective_word(kernel: &str) -> Option<&str> {
 /// The vendor of a device by its name in `deviceProperties`.
 pub fn of_device(name: &str) -> Option<&'static Vendor> {
     VENDORS.iter().copied().find(|vendor| vendor.devices.iter().any(|start| name.starts_with(start)))
+}
+
+/// The vendor of a call by its prefix.
+pub fn of_call(call: &str) -> Option<&'static Vendor> {
+    VENDORS.iter().copied().find(|vendor| vendor.has_call(call))
 }
 
 /// Whether a device type is one of a vendor, as in `cuda:0`.

@@ -13,6 +13,8 @@ use crate::analyze::job::Job;
 use crate::analyze::options::Options;
 use crate::analyze::query::RankQuery;
 use crate::analyze::selection::Selection;
+use crate::trace::Trace;
+use crate::vendor::{Vendor, advice_for};
 
 /// The matches in the selected part of a trace.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -28,12 +30,13 @@ impl TraceMatches {
     pub(in crate::analyze) fn of(selection: &Selection<'_>, min_share: f64) -> Self {
         let (context, span_ns) = (RuleContext::new(selection), selection.span().dur().0);
         let ids = &context.trace.events.position;
+        let advice = FittingAdvice::of(context.trace);
         let of_rule = |(at, rule): (usize, &&'static Rule)| {
             let found = if let RuleScope::Trace(find) = rule.find { find(&context) } else { Vec::new() };
             // Device work runs on several streams at once, and whole events may reach outside.
             let found = found.into_iter().map(|found| found.at_most(span_ns).with_ids(ids));
             let told = found.filter(|found| is_reported(rule, found, span_ns, min_share));
-            told.map(|found| (at as u8, found)).collect::<Vec<_>>()
+            told.map(|found| (at as u8, advice.fitted(rule, found))).collect::<Vec<_>>()
         };
         Self { span_ns, found: RULES.iter().enumerate().flat_map(of_rule).collect() }
     }
@@ -45,6 +48,31 @@ impl TraceMatches {
             Some(Finding { rank, window, ..finding(rule, found.clone(), self.span_ns) })
         };
         self.found.iter().filter_map(of)
+    }
+}
+
+/// Says the fixes of rules for the devices and the program of a trace.
+struct FittingAdvice {
+    vendor: Option<&'static Vendor>,
+    is_foreign: bool,
+}
+
+impl FittingAdvice {
+    fn of(trace: &Trace) -> Self {
+        let is_foreign = trace.producer().is_some_and(|producer| !producer.records_pytorch);
+        Self { vendor: trace.vendor(), is_foreign }
+    }
+
+    fn fitted(&self, rule: &Rule, found: RuleMatch) -> RuleMatch {
+        let advice = found.advice.as_deref().unwrap_or(rule.advice);
+        let fitting = advice_for(self.vendor, advice);
+        // A fix for programs of PyTorch helps no other one.
+        let fitting = if self.is_foreign && (advice.contains("torch") || advice.contains("CUDA")) {
+            String::new()
+        } else {
+            fitting
+        };
+        if fitting == advice { found } else { RuleMatch { advice: Some(fitting), ..found } }
     }
 }
 

@@ -7,6 +7,7 @@ use crate::link::LinkedTrace;
 use crate::sort;
 use crate::table::{Column, Table, int, put_name, text, uint};
 use crate::time::Dur;
+use crate::trace::kind::EventKind;
 use crate::trace::track::Stream;
 
 /// One device event with its launch. A launch of several (a graph) has several rows.
@@ -20,13 +21,16 @@ pub struct LaunchRow {
 
 impl LaunchRow {
     /// From the end of the launch to the start of the device event; 0 when that was during the
-    /// launch. `None` when that was before it: the clocks of host and device differ. An offset of
+    /// launch. `None` when that was before it, as the clocks of host and device differ, and where
+    /// only the operator around the launch is known. An offset of
     /// the device's clock is added to its times first.
     pub fn delay_ns(self, linked: &LinkedTrace, clock_offset_ns: i64) -> Option<i64> {
         let events = &linked.trace.events;
         let start = events.start[self.device as usize].after(Dur(clock_offset_ns));
         let is_early = linked.lead_ns(self.launch, self.device).is_some_and(|lead_ns| lead_ns > clock_offset_ns);
-        (!is_early).then(|| start.since(events.end(self.launch as usize)).0.max(0))
+        // Of a launch that only its operator is known of, the end is unknown.
+        let is_call = events.kind[self.launch as usize] == EventKind::Launch;
+        (is_call && !is_early).then(|| start.since(events.end(self.launch as usize)).0.max(0))
     }
 }
 

@@ -6,6 +6,7 @@ mod file_defects;
 mod lost_work;
 mod overlong;
 mod problem;
+mod producer;
 mod recorder_marks;
 mod sequence_numbers;
 mod stream_waits;
@@ -63,6 +64,7 @@ pub fn verdict(linked: &LinkedTrace) -> Verdict {
     problems.extend(file_defects::problems(linked));
     problems.extend(communication::problem(&linked.trace));
     problems.extend(sequence_numbers::problem(&linked.trace));
+    problems.extend(producer::problem(&linked.trace));
     let mut problems: Vec<_> = problems.into_iter().map(Problem::counted).collect();
     // The order of each state stays.
     sort::by_key(&mut problems, |problem| std::cmp::Reverse(problem.state));

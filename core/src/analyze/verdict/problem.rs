@@ -102,6 +102,11 @@ impl Problem {
         Self { num_all: Some(num_all as u64), ..self }
     }
 
+    /// Whether readers of a summary see it: it decides the verdict, or names the file's tool.
+    pub fn is_shown(&self) -> bool {
+        self.state != VerdictState::Complete || self.name.starts_with("foreign_")
+    }
+
     /// The same with its count and its stream in the message.
     pub(super) fn counted(self) -> Self {
         let counted = match self.num_all {

@@ -4,26 +4,30 @@
 //! only a list of segments; blocks with `frames` or with a `history`; with or without addresses.
 //! The same structure may also be JSON.
 
-mod fields;
-mod json;
-mod text;
-
 use std::sync::Arc;
 
-use super::pickle::{Pickle, ValueId, read_pickle};
+use super::pickle::fields::{DictEntries, PickleFields};
+use super::pickle::{Pickle, ValueId};
 use crate::error::{Error, ErrorKind, Position};
+use crate::json::Scanner;
 use crate::memory::MemorySnapshot;
 use crate::memory::snapshot::{Action, Block, MemoryAnnotation, PastBlock, Segment};
 use crate::warning::WarningKind;
-use fields::{DictEntries, SnapshotFields};
-pub(super) use text::is_memory_snapshot;
 
-/// Reads a memory snapshot: a pickle, or JSON.
-pub(super) fn read_memory_snapshot(bytes: &[u8], file: Option<Arc<str>>) -> Result<MemorySnapshot, Error> {
-    let is_json = is_memory_snapshot(bytes);
-    let parsed = if is_json { text::parse(bytes, file.as_ref()) } else { read_pickle(bytes, file.as_ref()) };
-    let Pickle { values, root, warnings } = parsed?;
-    let mut fields = SnapshotFields::new(&values, file.clone(), bytes.len());
+/// Whether a JSON text begins as that of a memory snapshot does.
+pub(super) fn is_memory_snapshot(head: &[u8]) -> bool {
+    let mut scanner = Scanner::new(head);
+    scanner.take(b'{') && scanner.string().is_ok_and(|key| matches!(key.raw, b"segments" | b"device_traces"))
+}
+
+/// Reads a memory snapshot from its values, of a file of so many bytes.
+pub(super) fn read_memory_snapshot(
+    pickle: Pickle<'_>,
+    num_bytes: usize,
+    file: Option<Arc<str>>,
+) -> Result<MemorySnapshot, Error> {
+    let Pickle { values, root, warnings } = pickle;
+    let mut fields = PickleFields::new(&values, file.clone(), num_bytes);
     fields.warnings = warnings;
     let mut reader = SnapshotReader { fields, snapshot: MemorySnapshot::default() };
     if !reader.read(root) {
@@ -35,7 +39,7 @@ pub(super) fn read_memory_snapshot(bytes: &[u8], file: Option<Arc<str>>) -> Resu
 }
 
 struct SnapshotReader<'v> {
-    fields: SnapshotFields<'v>,
+    fields: PickleFields<'v>,
     snapshot: MemorySnapshot,
 }
 
@@ -211,7 +215,7 @@ impl<'v> SnapshotReader<'v> {
     fn finish(mut self) -> MemorySnapshot {
         let metadata = &mut self.snapshot.metadata;
         metadata.push_str(if metadata.is_empty() { "{}" } else { "}" });
-        let SnapshotFields { strings, stacks, warnings, .. } = self.fields;
+        let PickleFields { strings, stacks, warnings, .. } = self.fields;
         MemorySnapshot { strings, stacks, warnings, ..self.snapshot }
     }
 

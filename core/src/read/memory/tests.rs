@@ -1,6 +1,11 @@
 use serde_json::{Value, json};
 
 use super::*;
+use crate::read::pickle::read_pickle;
+
+fn read_bytes(bytes: &[u8]) -> Result<MemorySnapshot, Error> {
+    read_memory_snapshot(read_pickle(bytes, None)?, bytes.len(), None)
+}
 
 /// A pickle of a JSON value.
 fn pickled(value: &Value) -> Vec<u8> {
@@ -41,11 +46,11 @@ fn pickle(value: &Value, out: &mut Vec<u8>) {
 }
 
 fn read(value: &Value) -> MemorySnapshot {
-    read_memory_snapshot(&pickled(value), None).unwrap()
+    read_bytes(&pickled(value)).unwrap()
 }
 
 fn error(bytes: &[u8]) -> String {
-    read_memory_snapshot(bytes, None).unwrap_err().to_string()
+    read_bytes(bytes).unwrap_err().to_string()
 }
 
 fn warnings(snapshot: &MemorySnapshot) -> Vec<(&str, u64)> {
@@ -160,12 +165,12 @@ fn rows_that_are_referred_to_again_are_read_once() {
     let list = [&b"]("[..], &blocks, b"eq\x01"].concat();
     let segments: Vec<u8> = (0..1000).flat_map(|_| dict("blocks", b"h\x01")).collect();
     let bytes = [&list[..], b"0", &dict("segments", &[&b"]("[..], &segments, b"e"].concat()), b"."].concat();
-    let snapshot = read_memory_snapshot(&bytes, None).unwrap();
+    let snapshot = read_bytes(&bytes).unwrap();
     assert_eq!((snapshot.segments.len(), snapshot.blocks.len()), (1000, 1000));
     assert_eq!(warnings(&snapshot), [("shared_row", 999)]);
     // A list of one segment, again and again, and of itself.
     let bytes = [&b"]q\x00}q\x01("[..], &pickled(&json!("blocks"))[2..14], b"h\x00uah\x01ah\x00a."].concat();
-    let snapshot = read_memory_snapshot(&bytes, None);
+    let snapshot = read_bytes(&bytes);
     assert!(snapshot.is_err(), "{snapshot:?}");
 }
 
@@ -175,7 +180,7 @@ fn what_is_referred_to_without_end_is_left_out() {
     let mut bomb = b"]q\x00".to_vec();
     (0..40_u8).for_each(|depth| bomb.extend([b'0', b']', b'q', depth + 1, b'(', b'h', depth, b'h', depth, b'e']));
     let bytes = [&dict("segments", b"]"), &dict("bomb", &bomb)[1..], b"."].concat();
-    let snapshot = read_memory_snapshot(&bytes, None).unwrap();
+    let snapshot = read_bytes(&bytes).unwrap();
     assert_eq!(snapshot.metadata, "{}");
     assert_eq!(warnings(&snapshot), [("oversized_value", 1)]);
 }

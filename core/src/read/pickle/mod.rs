@@ -2,7 +2,10 @@
 //!
 //! A pickle builds its outermost value last, so a truncated pickle yields only an error.
 
+pub(super) mod fields;
+mod json;
 mod opcode;
+mod text;
 mod value;
 
 use std::borrow::Cow;
@@ -11,6 +14,7 @@ use std::sync::Arc;
 use crate::error::{Error, ErrorKind, Position};
 use crate::warning::{WarningKind, Warnings};
 use opcode as op;
+pub(super) use text::parse;
 pub(super) use value::{PickleValue, PickleValues, ValueId};
 
 /// The newest protocol that is read.

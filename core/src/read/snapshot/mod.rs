@@ -96,6 +96,7 @@ fn complete(mut trace: Trace, arguments: LoadedArguments, durs: Vec<Dur>) -> Res
     trace.flows.iter_mut().zip(flows.iter()).for_each(|(row, args)| row.args = args);
     trace.counters.iter_mut().zip(counters.iter()).for_each(|(row, args)| row.args = args);
     trace.metadata.iter_mut().zip(metadata.iter()).for_each(|(row, args)| row.args = args);
+    trace.settle_foreign_rows();
     Ok(trace)
 }
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kinetoscope import _native
 from kinetoscope._analysis.iteration_match import window
+from kinetoscope._analysis.summary import FOREIGN
 from kinetoscope._base import text
 from kinetoscope.tables import Tables
 
@@ -49,14 +50,23 @@ def diagnosis(trace: Trace | Tables) -> Diagnosis:
     """Checks the contents, links and defects of a trace, or the defects of other tables."""
     if isinstance(trace, Tables):
         return Diagnosis([*_tables(trace), *_defects(trace)])
-    return Diagnosis([*_verdict(trace), *_contents(trace), *_links(trace), *_defects(trace)])
+    tool = _foreign_tool(trace)
+    return Diagnosis([*_verdict(trace, tool), *_contents(trace, tool), *_links(trace, tool), *_defects(trace)])
 
 
-def _verdict(trace: Trace) -> Iterator[Finding]:
+def _foreign_tool(trace: Trace) -> tuple[str, str, str] | None:
+    """Returns name, message and advice of the remark about another tool than Kineto."""
+    rows = trace.problems().select("problem", "message", "advice").rows()
+    return next(((name, message, advice or "") for name, message, advice in rows if name in FOREIGN), None)
+
+
+def _verdict(trace: Trace, tool: tuple[str, str, str] | None) -> Iterator[Finding]:
     problems = _decisive(trace)
     yield from (Finding(state, message, advice) for _, state, message, advice in problems)
     if not problems:
         yield Finding("complete", "nothing is known to be missing or impossible")
+    if tool:
+        yield Finding("note", tool[1], tool[2])
 
 
 def _tables(tables: Tables) -> Iterator[Finding]:
@@ -64,7 +74,7 @@ def _tables(tables: Tables) -> Iterator[Finding]:
     yield Finding("ok", f"{tables.sort}: {', '.join(f'{text.count(size)} {name}' for name, size in sizes)}")
 
 
-def _contents(trace: Trace) -> Iterator[Finding]:
+def _contents(trace: Trace, tool: tuple[str, str, str] | None) -> Iterator[Finding]:
     summary = trace.summary().data
     kinds = {row["kind"]: row["count"] for row in summary["time_by_kind"]}
     if not trace.num_events:
@@ -72,15 +82,18 @@ def _contents(trace: Trace) -> Iterator[Finding]:
         return
     span = text.duration(summary["duration_ns"])
     yield Finding("ok", f"{text.plural(trace.num_events, 'event')} over {span}")
+    if tool and tool[0] == "foreign_program":  # options of PyTorch's profiler do not apply
+        yield _device(trace, is_foreign=True)
+        return
     yield _counted(len(trace.iterations), "iteration", "call prof.step() after each iteration")
-    yield _device(trace)
+    yield _device(trace, is_foreign=bool(tool))
     yield _presence(_has_value(trace.events, "input_shapes"), "input shapes", "record with record_shapes=True")
     yield _presence("python" in kinds, "Python stacks", "record with with_stack=True to see source lines")
     has_memory = _has_value(trace.instants, "name", "[memory]")
     yield _presence(has_memory, "allocations", "record with profile_memory=True to see memory")
 
 
-def _device(trace: Trace) -> Finding:
+def _device(trace: Trace, *, is_foreign: bool) -> Finding:
     number = trace.coverage["device_events"]["count"]
     if number:
         return Finding("ok", f"{text.count(number)} kernels, copies and fills")
@@ -88,7 +101,7 @@ def _device(trace: Trace) -> Finding:
         launches = text.plural(num_launches, "launch", "launches")
         return Finding("missing", f"no device events for {launches}", "the device was traced: see the first lines")
     advice = "normal for a run on the CPU; otherwise include the device in `activities`"
-    return Finding("missing", "no device events", advice)
+    return Finding("missing", "no device events", "" if is_foreign else advice)
 
 
 def num_missed(trace: Trace) -> int:
@@ -99,11 +112,13 @@ def num_missed(trace: Trace) -> int:
     return counts.get("launch_without_device_event", 0)
 
 
-def _links(trace: Trace) -> Iterator[Finding]:
+def _links(trace: Trace, tool: tuple[str, str, str] | None) -> Iterator[Finding]:
     coverage = trace.coverage
     if coverage["device_events"]["count"]:
         yield _linked(coverage, "device_events", "device events have a known launch")
         yield _linked(coverage, "device_owners", "device events have a known operator")
+    if tool and not len(trace.nodes):
+        return
     if trace.num_events and not _has_any(trace.events, "record_id", bool):
         yield Finding("missing", "no record ids (all 0 or absent)", "record with ks.profile, which writes both traces")
     if not len(trace.nodes):

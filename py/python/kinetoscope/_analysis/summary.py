@@ -11,6 +11,9 @@ Row = Mapping[str, Any]
 
 _TEXT_WIDTH = 64
 
+FOREIGN = ("foreign_program", "foreign_recorder")
+"""Remarks that name another tool than Kineto: for other programs, and for those of PyTorch."""
+
 
 class Section(NamedTuple):
     """A table of the summary, with formatted cells."""
@@ -85,8 +88,8 @@ class Summary:
 
 
 def _problems(data: dict[str, Any]) -> dict[str, list[Row]]:
-    """Separates problems that decide the verdict from the remaining defects."""
-    problems = [problem for problem in data["problems"] if problem["state"] != "complete"]
+    """Separates problems that decide the verdict, or name the file's tool, from other defects."""
+    problems = [row for row in data["problems"] if row["state"] != "complete" or row["name"] in FOREIGN]
     names = {problem["name"] for problem in problems}
     return {"problems": problems, "health": [row for row in data["health"] if row["kind"] not in names]}
 

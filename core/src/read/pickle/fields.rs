@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use super::json::{JsonBudget, PickleJson};
+use super::value::{PickleValue, PickleValues, ValueId};
 use crate::error::Position;
 use crate::id::{FrameId, OptionalColumn, StackId, StrId};
 use crate::memory::stack::{Frame, Stacks};
-use crate::read::pickle::{PickleValue, PickleValues, ValueId};
 use crate::strings::Strings;
 use crate::time::Ts;
 use crate::warning::{WarningKind, Warnings};
@@ -14,18 +14,21 @@ use crate::warning::{WarningKind, Warnings};
 /// Stands for the stack of a list without frames, so that one search is enough.
 const NO_STACK: u32 = u32::MAX - 1;
 
+/// So many milliseconds fit 64 bits of nanoseconds.
+const MAX_MILLIS: f64 = 9e12;
+
 /// Keys and values of a dict.
-pub(super) type DictEntries<'v> = &'v [(ValueId, ValueId)];
+pub(in crate::read) type DictEntries<'v> = &'v [(ValueId, ValueId)];
 
 /// Converts values to the types of columns; counts misfits.
-pub(super) struct SnapshotFields<'v> {
-    pub(super) values: &'v PickleValues<'v>,
-    pub(super) strings: Strings,
-    pub(super) stacks: Stacks,
-    pub(super) warnings: Warnings,
+pub(in crate::read) struct PickleFields<'v> {
+    pub(in crate::read) values: &'v PickleValues<'v>,
+    pub(in crate::read) strings: Strings,
+    pub(in crate::read) stacks: Stacks,
+    pub(in crate::read) warnings: Warnings,
     file: Option<Arc<str>>,
     /// The place of the row now read, in its list.
-    pub(super) row: Option<u64>,
+    pub(in crate::read) row: Option<u64>,
     /// The text of a str, the stack of a list, the frame of a dict: each is made once, however
     /// often it is referred to.
     made: OptionalColumn,
@@ -35,9 +38,9 @@ pub(super) struct SnapshotFields<'v> {
     budget: JsonBudget,
 }
 
-impl<'v> SnapshotFields<'v> {
+impl<'v> PickleFields<'v> {
     /// Over the values of a file of so many bytes.
-    pub(super) fn new(values: &'v PickleValues<'v>, file: Option<Arc<str>>, num_bytes: usize) -> Self {
+    pub(in crate::read) fn new(values: &'v PickleValues<'v>, file: Option<Arc<str>>, num_bytes: usize) -> Self {
         Self {
             values,
             strings: Strings::default(),
@@ -51,17 +54,17 @@ impl<'v> SnapshotFields<'v> {
         }
     }
 
-    pub(super) fn warn(&mut self, kind: WarningKind) {
+    pub(in crate::read) fn warn(&mut self, kind: WarningKind) {
         let (file, event) = (&self.file, self.row);
         self.warnings.push(kind, || Position { file: file.clone(), event, ..Position::default() });
     }
 
     /// Whether a value was not taken before, as it is now.
-    pub(super) fn take(&mut self, id: ValueId) -> bool {
+    pub(in crate::read) fn take(&mut self, id: ValueId) -> bool {
         !std::mem::replace(&mut self.taken[id.index()], true)
     }
 
-    pub(super) fn number<T: TryFrom<i128>>(&mut self, id: ValueId) -> Option<T> {
+    pub(in crate::read) fn number<T: TryFrom<i128>>(&mut self, id: ValueId) -> Option<T> {
         match self.values.get(id) {
             PickleValue::None => None,
             PickleValue::Int(number) => {
@@ -75,7 +78,7 @@ impl<'v> SnapshotFields<'v> {
         }
     }
 
-    pub(super) fn flag(&mut self, id: ValueId) -> Option<bool> {
+    pub(in crate::read) fn flag(&mut self, id: ValueId) -> Option<bool> {
         match self.values.get(id) {
             PickleValue::None => None,
             PickleValue::Bool(flag) => Some(*flag),
@@ -84,7 +87,7 @@ impl<'v> SnapshotFields<'v> {
     }
 
     /// A time in whole microseconds.
-    pub(super) fn time(&mut self, id: ValueId) -> Option<Ts> {
+    pub(in crate::read) fn time(&mut self, id: ValueId) -> Option<Ts> {
         let micros: i64 = self.number(id)?;
         let ns = micros.checked_mul(1000);
         if ns.is_none() {
@@ -94,7 +97,7 @@ impl<'v> SnapshotFields<'v> {
     }
 
     /// A text, or the JSON of another value.
-    pub(super) fn text(&mut self, id: ValueId) -> StrId {
+    pub(in crate::read) fn text(&mut self, id: ValueId) -> StrId {
         let Some(text) = self.values.text(id) else { return self.json(id) };
         if let Some(made) = self.made.get(id.index()) {
             return StrId(made);
@@ -105,7 +108,7 @@ impl<'v> SnapshotFields<'v> {
     }
 
     /// The JSON of a value; empty for None.
-    pub(super) fn json(&mut self, id: ValueId) -> StrId {
+    pub(in crate::read) fn json(&mut self, id: ValueId) -> StrId {
         let mut out = String::new();
         if *self.values.get(id) != PickleValue::None
             && !PickleJson::new(self.values, &mut self.budget).write(id, &mut out)
@@ -116,7 +119,7 @@ impl<'v> SnapshotFields<'v> {
     }
 
     /// Adds an entry to a JSON object in the making, which [`close`](Self::close) ends.
-    pub(super) fn keep(&mut self, key: ValueId, value: ValueId, object: &mut String) {
+    pub(in crate::read) fn keep(&mut self, key: ValueId, value: ValueId, object: &mut String) {
         let length = object.len();
         object.push(if object.is_empty() { '{' } else { ',' });
         if !PickleJson::new(self.values, &mut self.budget).write_entry(key, value, object) {
@@ -126,7 +129,7 @@ impl<'v> SnapshotFields<'v> {
     }
 
     /// The JSON object of collected fields; empty without any.
-    pub(super) fn close(&mut self, mut object: String) -> StrId {
+    pub(in crate::read) fn close(&mut self, mut object: String) -> StrId {
         if !object.is_empty() {
             object.push('}');
         }
@@ -134,7 +137,7 @@ impl<'v> SnapshotFields<'v> {
     }
 
     /// A list of frames, innermost first.
-    pub(super) fn stack(&mut self, id: ValueId) -> Option<StackId> {
+    pub(in crate::read) fn stack(&mut self, id: ValueId) -> Option<StackId> {
         if *self.values.get(id) == PickleValue::None {
             return None;
         }
@@ -170,6 +173,34 @@ impl<'v> SnapshotFields<'v> {
         let made = self.stacks.intern_frame(frame);
         self.made.set(id.index(), made.0);
         Some(made)
+    }
+
+    /// A whole number, or one in a text.
+    pub(in crate::read) fn number_or_text<T: TryFrom<i128>>(&mut self, id: ValueId) -> Option<T> {
+        match self.values.text(id).map(str::parse::<i128>) {
+            Some(Ok(number)) => T::try_from(number).ok(),
+            _ => self.number(id),
+        }
+    }
+
+    /// A time or a duration in whole nanoseconds.
+    pub(in crate::read) fn nanoseconds(&mut self, id: ValueId) -> Option<i64> {
+        self.number(id)
+    }
+
+    /// A duration in milliseconds, in nanoseconds.
+    pub(in crate::read) fn milliseconds(&mut self, id: ValueId) -> Option<i64> {
+        let millis = match self.values.get(id) {
+            PickleValue::None => return None,
+            PickleValue::Float(millis) if millis.is_finite() && millis.abs() < MAX_MILLIS => *millis,
+            PickleValue::Int(millis) if (*millis as f64).abs() < MAX_MILLIS => *millis as f64,
+            PickleValue::Int(_) | PickleValue::Float(_) => {
+                self.warn(WarningKind::InvalidNumber);
+                return None;
+            }
+            _ => return self.unexpected(),
+        };
+        Some((millis * 1e6).round() as i64)
     }
 
     fn unexpected<T>(&mut self) -> Option<T> {

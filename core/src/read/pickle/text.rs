@@ -1,4 +1,4 @@
-//! Reads memory snapshots in JSON.
+//! Reads JSON into the values of a pickle.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -6,25 +6,24 @@ use std::sync::Arc;
 
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 
+use super::Pickle;
+use super::value::{PickleValue, PickleValues, ValueId};
 use crate::error::{Error, ErrorKind, Position};
-use crate::json::Scanner;
-use crate::read::pickle::{Pickle, PickleValue, PickleValues, ValueId};
+
 use crate::warning::Warnings;
 
-/// Whether a JSON text begins as that of a memory snapshot does.
-pub(in crate::read) fn is_memory_snapshot(head: &[u8]) -> bool {
-    let mut scanner = Scanner::new(head);
-    scanner.take(b'{') && scanner.string().is_ok_and(|key| matches!(key.raw, b"segments" | b"device_traces"))
-}
-
 /// The values of a JSON text, as a pickle would give them.
-pub(super) fn parse<'a>(text: &'a [u8], file: Option<&Arc<str>>) -> Result<Pickle<'a>, Error> {
+pub(in crate::read) fn parse<'a>(
+    text: &'a [u8],
+    file: Option<&Arc<str>>,
+    expected: &'static str,
+) -> Result<Pickle<'a>, Error> {
     let mut values = PickleValues::default();
     let mut json = serde_json::Deserializer::from_slice(text);
     let root = PickleTextBuilder(&mut values).deserialize(&mut json).and_then(|root| json.end().map(|()| root));
     let root = root.map_err(|error| {
         let position = Position { file: file.cloned(), ..Position::default() };
-        ErrorKind::Malformed { expected: "a memory snapshot in JSON", found: error.to_string(), position }
+        ErrorKind::Malformed { expected, found: error.to_string(), position }
     })?;
     Ok(Pickle { values, root, warnings: Warnings::default() })
 }

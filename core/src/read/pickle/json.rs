@@ -1,7 +1,7 @@
 //! Writes values without a column as JSON.
 
+use super::value::{PickleValue, PickleValues, ValueId};
 use crate::json::write_string;
-use crate::read::pickle::{PickleValue, PickleValues, ValueId};
 
 /// Values nested deeper than this are not written out.
 const MAX_DEPTH: u32 = 64;

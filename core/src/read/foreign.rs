@@ -1,0 +1,118 @@
+//! Names files of other tools that are no readable traces, and their readable alternatives.
+
+/// Keys of JSON objects, with the format that they tell.
+const OBJECTS: [(&[&str], &str); 6] = [
+    (
+        &["rocprofiler-sdk-tool"],
+        "results of rocprofv3 in JSON (write them with `--output-format pftrace` for Perfetto)",
+    ),
+    (&["$schema", "shared", "profiles"], "a profile for speedscope (write it in Chrome's trace format instead)"),
+    (&["meta", "libs", "threads"], "a profile for the Firefox Profiler (write it in Chrome's trace format instead)"),
+    (&["frame", "metrics", "children"], PROTON),
+    (&["planes"], "an XSpace of XLA's profiler in JSON (read the `.trace.json.gz` beside it)"),
+    (&["samples", "timeDeltas"], "a CPU profile of V8 (write it in Chrome's trace format instead)"),
+];
+
+const PROTON: &str = "a profile of Triton's Proton as a tree, without times (record it with `data=\"trace\"`)";
+
+/// The format of a JSON object with such keys, if it is known.
+pub(super) fn of_object(keys: &[&str]) -> Option<&'static str> {
+    OBJECTS.iter().find(|(known, _)| known.iter().all(|key| keys.contains(key))).map(|(_, words)| *words)
+}
+
+/// The format of an array of objects that are no events, by its first bytes.
+pub(super) fn of_array(head: &[u8]) -> Option<&'static str> {
+    let has = |text: &str| head.windows(text.len()).any(|window| window == text.as_bytes());
+    (has("\"frame\"") && (has("\"metrics\"") || has("\"children\""))).then_some(PROTON)
+}
+
+/// The format of binary data by its first bytes.
+pub(super) fn of_binary(head: &[u8]) -> Option<&'static str> {
+    let has = |text: &str| head.windows(text.len()).any(|window| window == text.as_bytes());
+    match head {
+        [b'm', b'e', b'm', b'r', b'a', b'y', 0, ..] => Some("a capture of memray (use `memray` to read it)"),
+        [0x0a, ..] if is_x_space(head) => {
+            Some("an XSpace of XLA's profiler in protobuf (read the `.trace.json.gz` beside it)")
+        }
+        [0x0a, ..] if is_perfetto(head) => {
+            Some("a Perfetto trace in protobuf (convert it with `traceconv json FILE trace.json`)")
+        }
+        _ if has("QuadDCommon") || has("NVIDIA Nsight Systems") => {
+            Some("a report of Nsight Systems (export it with `nsys export --type sqlite`)")
+        }
+        _ => None,
+    }
+}
+
+/// An `XSpace` starts with an `XPlane` (field 1), which has an id (1) or a name (2) first.
+fn is_x_space(head: &[u8]) -> bool {
+    let Some((_, mut plane)) = message(head) else { return false };
+    if let [0x08, rest @ ..] = plane {
+        let Some((_, rest)) = varint(rest) else { return false };
+        plane = rest;
+    }
+    let [0x12, rest @ ..] = plane else { return false };
+    let Some((_, name)) = varint(rest) else { return false };
+    [&b"/host:"[..], b"/device:", b"Task Environment"].iter().any(|start| name.starts_with(start))
+}
+
+/// A Perfetto trace has packets alone (field 1). A packet starts with a field of a number that
+/// Perfetto uses.
+fn is_perfetto(head: &[u8]) -> bool {
+    let Some((length, packet)) = message(head) else { return false };
+    let Some((tag, _)) = varint(packet) else { return false };
+    let (field, wire) = (tag >> 3, tag & 7);
+    let is_field = (1..=900).contains(&field) && matches!(wire, 0 | 1 | 2 | 5);
+    let next = usize::try_from(length).ok().and_then(|length| packet.get(length));
+    is_field && length > 0 && next.is_none_or(|byte| *byte == 0x0a)
+}
+
+/// Length and rest of a message in field 1.
+fn message(head: &[u8]) -> Option<(u64, &[u8])> {
+    varint(head.strip_prefix(&[0x0a])?)
+}
+
+fn varint(bytes: &[u8]) -> Option<(u64, &[u8])> {
+    let mut value = 0_u64;
+    for (at, byte) in bytes.iter().take(10).enumerate() {
+        value |= u64::from(byte & 0x7f).checked_shl(7 * at as u32)?;
+        if byte & 0x80 == 0 {
+            return Some((value, &bytes[at + 1..]));
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn binary_formats_are_named() {
+        let x_space = b"\x0a\x20\x08\x01\x12\x0d/device:GPU:0";
+        let unnumbered = b"\x0a\x20\x12\x09/host:CPU";
+        assert!(of_binary(x_space).is_some_and(|words| words.contains("XSpace")));
+        assert!(of_binary(unnumbered).is_some_and(|words| words.contains("XSpace")));
+        let packets = b"\x0a\x04\x40\x01\x50\x01\x0a\x02\x40\x02";
+        assert!(of_binary(packets).is_some_and(|words| words.contains("traceconv")));
+        for other in [
+            &b"\x0a"[..],
+            b"\x0a\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff",
+            b"\x00\x01",
+            b"\x0a\x02\x40\x01\x77",
+            b"",
+        ] {
+            assert_eq!(of_binary(other), None, "{other:?}");
+        }
+    }
+
+    #[test]
+    fn objects_and_arrays_are_named() {
+        assert!(of_object(&["meta", "libs", "pages", "threads"]).is_some_and(|words| words.contains("Firefox")));
+        assert!(
+            of_array(b"[{\"frame\": {\"name\": \"ROOT\"}, \"metrics\": {}")
+                .is_some_and(|words| words.contains("Proton"))
+        );
+        assert_eq!((of_object(&["a"]), of_array(b"[{\"ph\": \"X\"}")), (None, None));
+    }
+}

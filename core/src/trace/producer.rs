@@ -1,0 +1,139 @@
+//! Gives events of other tools than Kineto their kinds, and their rows the side of a device.
+
+use rustc_hash::FxHashMap;
+
+use super::Trace;
+use super::arg_key::ArgKey;
+use super::kind::EventKind;
+use super::track::Stream;
+use crate::id::{StrId, TrackId};
+use crate::sort;
+use crate::vendor::{self, EventNames, Producer, ToolName, TrackNames, TrackRole, Vendor};
+
+impl Trace {
+    /// The tool that wrote the trace; `None` for Kineto and for tools that are not known.
+    pub fn producer(&self) -> Option<&'static Producer> {
+        let text = |id: StrId| self.strings.text(id);
+        let keys = self.header.iter().map(|(key, _)| ToolName::HeaderKey(text(*key)));
+        let processes = self.processes.iter().map(|process| ToolName::Process(text(process.name)));
+        let threads = self.tracks.iter().map(|track| ToolName::Thread(text(track.name)));
+        let found = keys.chain(processes).chain(threads).find_map(vendor::producer);
+        found.or_else(|| {
+            // All events of such a tool have one of its few categories.
+            let first = self.events.category.first().filter(|category| **category != StrId::EMPTY)?;
+            vendor::producer(ToolName::Category(text(*first)))
+        })
+    }
+
+    /// The vendor of the devices, where the file tells it: by its tool, by names of devices, or by
+    /// calls.
+    pub fn vendor(&self) -> Option<&'static Vendor> {
+        let of_tool = self.producer().and_then(|producer| producer.vendor);
+        let of_name = || self.device_names().iter().find_map(|name| vendor::of_device(name));
+        let of_call = || {
+            let launches = (0..self.events.len()).filter(|row| self.events.kind[*row] == EventKind::Launch);
+            launches.take(MAX_CALLS).find_map(|row| vendor::of_call(self.event_name(row)))
+        };
+        of_tool.or_else(of_name).or_else(of_call)
+    }
+
+    /// Whether a tool says that work on a row exchanges data with other ranks.
+    pub(crate) fn communicates(&self, producer: &Producer, track: TrackId, lower: &str) -> bool {
+        let track = self.track(track);
+        let process = self.processes.iter().find(|process| process.process == track.process);
+        let process = process.map_or("", |process| self.strings.text(process.name));
+        producer.communicates(&TrackNames { process, ..TrackNames::default() }, lower)
+    }
+
+    /// Derives sides and kinds that categories do not tell, from names of processes and threads.
+    pub(crate) fn settle_foreign_rows(&mut self) {
+        let Some(producer) = self.producer() else { return };
+        let roles = self.roles(producer);
+        for (track, role) in self.tracks.iter_mut().zip(&roles) {
+            if let Some((device, stream)) = role.stream {
+                track.stream = Some(Stream { device, stream });
+            }
+        }
+        self.number_devices(&roles);
+        for row in 0..self.events.len() {
+            let role = &roles[self.events.track[row].index()];
+            if self.events.kind[row] == EventKind::Other
+                && let Some(kind) = self.foreign_kind(role, row)
+            {
+                self.events.kind[row] = kind;
+            }
+        }
+        if roles.iter().any(|role| role.nests) {
+            self.settle_containers(&roles);
+        }
+    }
+
+    fn roles(&self, producer: &Producer) -> Vec<TrackRole> {
+        let text = |id: StrId| self.strings.text(id);
+        let processes: FxHashMap<StrId, _> = self.processes.iter().map(|process| (process.process, process)).collect();
+        let mut with_streams: FxHashMap<StrId, bool> = FxHashMap::default();
+        for track in &self.tracks {
+            *with_streams.entry(track.process).or_default() |= text(track.name).starts_with("Stream");
+        }
+        let role = |track: &super::track::Track| {
+            let process = processes.get(&track.process);
+            producer.role(&TrackNames {
+                process: process.map_or("", |process| text(process.name)),
+                labels: process.map_or("", |process| text(process.labels)),
+                thread: text(track.name),
+                number: text(track.thread),
+                is_stream: track.stream.is_some(),
+                has_streams: with_streams.get(&track.process).copied().unwrap_or_default(),
+            })
+        };
+        self.tracks.iter().map(role).collect()
+    }
+
+    /// Numbers devices without one in the order of the file, if there are several: work of two must
+    /// not seem to be that of one.
+    fn number_devices(&mut self, roles: &[TrackRole]) {
+        let mut numbers: FxHashMap<StrId, i64> = FxHashMap::default();
+        let is_unnumbered = |role: &TrackRole| matches!(role.stream, Some((None, Some(_))));
+        for (track, _) in self.tracks.iter().zip(roles).filter(|(_, role)| is_unnumbered(role)) {
+            let next = numbers.len() as i64;
+            numbers.entry(track.process).or_insert(next);
+        }
+        if numbers.len() < 2 {
+            return;
+        }
+        for track in &mut self.tracks {
+            if let (Some(stream), Some(number)) = (&mut track.stream, numbers.get(&track.process)) {
+                stream.device = Some(*number);
+            }
+        }
+    }
+
+    fn foreign_kind(&self, role: &TrackRole, row: usize) -> Option<EventKind> {
+        let mut task = String::new();
+        self.args.write_text(&self.strings, self.events.args(row), ArgKey::TaskType, &mut task);
+        let (name, category) = (self.event_name(row), self.strings.text(self.events.category[row]));
+        (role.kind)(&EventNames { name, category, task: &task })
+    }
+
+    /// Work that contains other work of its row is no work of its own.
+    fn settle_containers(&mut self, roles: &[TrackRole]) {
+        let events = &mut self.events;
+        let is_nested = |row: &usize| roles[events.track[*row].index()].nests && events.kind[*row].is_device_work();
+        let mut rows: Vec<usize> = (0..events.len()).filter(is_nested).collect();
+        sort::by_key(&mut rows, |row| {
+            (events.track[*row].index(), events.start[*row], std::cmp::Reverse(events.dur[*row]), *row)
+        });
+        for pair in rows.windows(2) {
+            let [outer, inner] = [pair[0], pair[1]];
+            let is_inside = events.track[outer] == events.track[inner]
+                && events.start[inner] < events.end(outer)
+                && events.end(inner) <= events.end(outer);
+            if is_inside {
+                events.kind[outer] = EventKind::Other;
+            }
+        }
+    }
+}
+
+/// Calls that are looked at for their vendor.
+const MAX_CALLS: usize = 1000;
