@@ -27,6 +27,7 @@ mod hostile;
 mod iterations;
 mod job;
 mod job_critical_path;
+mod kernel_names;
 mod kernels;
 mod label;
 mod laws;
