@@ -38,6 +38,7 @@ mod metrics;
 mod nodes;
 mod nsight;
 mod nsight_hostile;
+mod python_lines;
 mod ranks;
 mod redact;
 mod replay;
