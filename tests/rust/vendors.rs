@@ -265,7 +265,12 @@ fn entries_fit_what_reads_them() {
         let kernels = &vendor.kernels;
         let lists = [kernels.communication, kernels.memory, kernels.envelope, kernels.matrix_units];
         let lists = lists.into_iter().chain([kernels.other_units, kernels.rounded_float32]);
-        for NamePattern::Start(pattern) | NamePattern::Anywhere(pattern) in lists.flatten() {
+        let lists = lists.chain([kernels.computation]);
+        for NamePattern::Start(pattern)
+        | NamePattern::Anywhere(pattern)
+        | NamePattern::Word(pattern)
+        | NamePattern::Function(pattern) in lists.flatten()
+        {
             assert_eq!(pattern.to_ascii_lowercase(), *pattern, "{name}: names are compared in lower case");
         }
         for call in vendor.calls.allocate {

@@ -6,6 +6,7 @@ use serde::Serialize;
 use super::analysis::{Analysis, Run};
 use super::class::{WorkClass, classes};
 use super::kernel_class::{self, by_class};
+use super::kernel_origin::KernelOrigin;
 use super::launch_config::{LaunchConfig, LaunchConfigReader};
 use super::options::{OptionDoc, OptionKind, Options};
 use super::plot::Plot;
@@ -15,7 +16,7 @@ use super::statistics::Durations;
 use super::tensor_core::uses_tensor_cores;
 use crate::id::StrId;
 use crate::sort;
-use crate::table::{Column, Table, boolean, float, int, put_name, text};
+use crate::table::{Column, Table, boolean, float, int, put, put_name, text};
 use crate::time::sum_ns;
 use crate::trace::kind::EventKind;
 
@@ -53,6 +54,9 @@ const COLUMNS: &[Column<Vec<KernelRow>>] = &[
     int("max_ns", |rows, at| Some(rows[at].max_ns)),
     int("num_short", |rows, at| Some(rows[at].num_short as i64)),
     int("longest_id", |rows, at| Some(i64::from(rows[at].longest_id))),
+    text("operator", |rows, at, out| put(out, &rows[at].origin.operator)),
+    text("python_line", |rows, at, out| put(out, &rows[at].origin.python_line)),
+    int("num_python_lines", |rows, at| rows[at].origin.num_python_lines),
     boolean("tensor_cores", |rows, at| Some(rows[at].tensor_cores)),
     int("blocks", |rows, at| rows[at].ran.blocks),
     int("threads", |rows, at| rows[at].ran.threads),
@@ -93,6 +97,9 @@ pub struct KernelRow {
     pub num_short: u64,
     /// Id of the longest run.
     pub longest_id: u32,
+    /// The operator and the line of Python that launched most of its time.
+    #[serde(skip)]
+    pub origin: KernelOrigin,
     /// Whether its name shows the use of matrix units.
     #[serde(skip)]
     pub tensor_cores: bool,
@@ -131,6 +138,7 @@ pub fn kernels(selection: &Selection<'_>, short_ns: i64) -> Vec<KernelRow> {
         let longest = rows.iter().copied().max_by_key(|row| (selection.dur_ns(*row), std::cmp::Reverse(*row)));
         let name = rows.first().map_or("", |row| linked.trace.event_name(*row)).to_owned();
         KernelRow {
+            origin: KernelOrigin::of(selection, &rows),
             tensor_cores: kind == EventKind::Kernel.name() && uses_tensor_cores(&name),
             ran: longest.map_or_else(LaunchConfig::default, |longest| reader.ran(selection, &rows, longest)),
             name,

@@ -1,5 +1,6 @@
 //! Measures how much communication is hidden behind computation.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use super::analysis::{Analysis, Run};
@@ -66,13 +67,13 @@ pub fn overlap(selection: &Selection<'_>) -> Vec<OverlapRow> {
     let classes = classes(linked);
     let names = CommunicationNames::of(linked);
     let mut computing: BTreeMap<Option<i64>, Vec<TimeRange>> = BTreeMap::new();
-    let mut talking: BTreeMap<(Option<i64>, bool, &str), Vec<TimeRange>> = BTreeMap::new();
+    let mut talking: BTreeMap<(Option<i64>, bool, Cow<'_, str>), Vec<TimeRange>> = BTreeMap::new();
     for row in selection.device_work() {
         let device = trace.device(row);
         match classes[row] {
             WorkClass::Computation => computing.entry(device).or_default().push(selection.time(row)),
             WorkClass::Communication => {
-                for (is_single, kind) in [(false, ALL), (true, names.name(row as u32))] {
+                for (is_single, kind) in [(false, Cow::Borrowed(ALL)), (true, names.name(row as u32))] {
                     talking.entry((device, is_single, kind)).or_default().push(selection.time(row));
                 }
             }
@@ -80,13 +81,13 @@ pub fn overlap(selection: &Selection<'_>) -> Vec<OverlapRow> {
         }
     }
     computing.values_mut().for_each(|ranges| *ranges = union(std::mem::take(ranges)));
-    let row = |((device, _, kind), ranges): ((Option<i64>, bool, &str), Vec<TimeRange>)| {
+    let row = |((device, _, kind), ranges): ((Option<i64>, bool, Cow<'_, str>), Vec<TimeRange>)| {
         let (count, ranges) = (ranges.len() as u64, union(ranges));
         let total_ns = total_ns(&ranges);
         let hidden = computing.get(&device).map(|computing| intersection(&ranges, computing));
         let hidden_ns = super::interval::total_ns(&hidden.unwrap_or_default());
         let (exposed_ns, hidden_share) = (total_ns - hidden_ns, hidden_ns as f64 / total_ns.max(1) as f64);
-        OverlapRow { device, collective: kind.to_owned(), count, total_ns, hidden_ns, exposed_ns, hidden_share }
+        OverlapRow { device, collective: kind.into_owned(), count, total_ns, hidden_ns, exposed_ns, hidden_share }
     };
     talking.into_iter().map(row).collect()
 }

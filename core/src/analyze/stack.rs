@@ -3,6 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use crate::id::StrId;
+use crate::label::without_addresses;
 use crate::link::LinkedTrace;
 use crate::trace::kind::EventKind;
 
@@ -126,7 +127,7 @@ impl FrameNames {
         if let Some(number) = self.known.get(&name) {
             return *number;
         }
-        let text = without_addresses(strings.text(name));
+        let text = without_addresses(strings.text(name)).into_owned();
         let next = self.texts.len() as u32;
         let number = *self.numbers.entry(text.clone()).or_insert(next);
         if number == next {
@@ -138,31 +139,5 @@ impl FrameNames {
 
     fn text(&self, number: u32) -> &str {
         &self.texts[number as usize]
-    }
-}
-
-/// The text before an address.
-const ADDRESS: &str = " at 0x";
-
-fn without_addresses(name: &str) -> String {
-    let mut parts = name.split(ADDRESS);
-    let mut text = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        text.push_str(part.trim_start_matches(|digit: char| digit.is_ascii_hexdigit()));
-    }
-    text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::without_addresses;
-
-    #[test]
-    fn names_do_not_say_where_objects_live() {
-        assert_eq!(
-            without_addresses("<built-in method relu of type object at 0x7f1b>"),
-            "<built-in method relu of type object>"
-        );
-        assert_eq!(without_addresses("train.py(7): <module>"), "train.py(7): <module>");
     }
 }

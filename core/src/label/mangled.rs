@@ -1,33 +1,51 @@
 //! Parses mangled C++ names. Profilers leave very long names mangled.
 
 use super::Label;
-use super::words::{is_general, is_ordinary, is_wrapper};
+use super::words::{is_general, is_ordinary, is_vague, is_wrapper};
 
 /// Later parameters of a kernel are ignored.
 const MOST_GIVEN: usize = 16;
 
 pub(super) fn label(name: &str) -> Option<Label<'_>> {
     let rest = name.strip_prefix("_ZTS").or_else(|| name.strip_prefix("_Z"))?;
-    let (kernel, rest) = last_part(rest)?;
+    let (scope, kernel, rest) = last_parts(rest)?;
     if !is_general(kernel) {
-        return Some(Label::at(kernel, ""));
+        let scope = scope.filter(|_| is_vague(kernel));
+        return Some(scope.map_or_else(|| Label::at(kernel, ""), |scope| Label::at(format!("{scope}::{kernel}"), "")));
     }
     Some(given(rest).map_or_else(|| Label::at(kernel, ""), |given| Label::at(given, kernel)))
 }
 
+/// The path of a mangled name: `deep_ep::intranode::dispatch`.
+pub(super) fn path(name: &str) -> Option<String> {
+    let mut rest = name.strip_prefix("_ZTS").or_else(|| name.strip_prefix("_Z"))?;
+    rest = rest.strip_prefix('N').unwrap_or(rest).trim_start_matches(['K', 'V']);
+    let mut parts = Vec::new();
+    while let Some((part, after)) = part(outer(rest)) {
+        parts.push(part);
+        rest = after;
+    }
+    (!parts.is_empty()).then(|| parts.join("::"))
+}
+
 /// The last part of a path, and the text after it.
 fn last_part(text: &str) -> Option<(&str, &str)> {
+    last_parts(text).map(|(_, last, rest)| (last, rest))
+}
+
+/// The part before the last of a path, the last, and the text after it.
+fn last_parts(text: &str) -> Option<(Option<&str>, &str, &str)> {
     let mut rest = text.strip_prefix('N').unwrap_or(text).trim_start_matches(['K', 'V']);
-    let mut last = None;
+    let (mut scope, mut last) = (None, None);
     loop {
         rest = outer(rest);
         let Some((part, after)) = part(rest) else { break };
         rest = after;
         if !part.starts_with("_GLOBAL__N_") {
-            last = Some(part);
+            scope = last.replace(part);
         }
     }
-    Some((last?, rest))
+    Some((scope, last?, rest))
 }
 
 /// The text after names that were met before: `S_`, `S1_`, `St`.

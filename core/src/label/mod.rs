@@ -1,11 +1,24 @@
 //! Labels: the distinctive part of a name, for bars and rows with little room.
 
+mod address;
 mod mangled;
 mod signature;
 mod words;
 
+pub use address::without_addresses;
 use std::borrow::Cow;
 use std::fmt;
+
+/// The path of a mangled C++ name, as in its source; `None` for other names.
+///
+/// ```
+/// use kinetoscope::label::mangled_path;
+/// assert_eq!(mangled_path("_ZN7deep_ep9intranode8dispatchILi8EEEvPf").as_deref(), Some("deep_ep::intranode::dispatch"));
+/// assert_eq!(mangled_path("gemm"), None);
+/// ```
+pub fn mangled_path(name: &str) -> Option<String> {
+    mangled::path(name)
+}
 
 /// The distinctive part of a name, and its location.
 ///

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::Label;
-use super::words::{is_general, is_number, is_ordinary, is_wrapper};
+use super::words::{is_general, is_number, is_ordinary, is_vague, is_wrapper};
 
 /// How compilers write a namespace without a name.
 const NOWHERE: [&str; 3] = ["(anonymous namespace)", "<unnamed>", "{anonymous}"];
@@ -15,7 +15,7 @@ const DEEPEST: usize = 8;
 pub(super) fn label(name: &str) -> Option<Label<'_>> {
     let called = QualifiedName::of_kernel(name)?;
     if !is_general(called.name) {
-        return Some(Label::at(called.name, ""));
+        return Some(Label::at(called.short(), ""));
     }
     let mut given: Vec<_> = arguments(called.arguments).filter_map(|one| telling(one, DEEPEST)).collect();
     given.dedup();
@@ -43,7 +43,7 @@ pub(super) fn plain(name: &str) -> Option<String> {
         given.push_str(before.trim_end_matches(is_letter));
         rest = after.to_owned().into();
     }
-    Some(format!("{}<{given}{}>", called.name, rest.trim_end()))
+    Some(format!("{}<{given}{}>", called.short(), rest.trim_end()))
 }
 
 fn is_letter(letter: char) -> bool {
@@ -105,6 +105,12 @@ impl<'a> QualifiedName<'a> {
         }
         let (name, arguments) = last;
         (name.len() > 2).then_some(Self { name, scope, arguments })
+    }
+
+    /// The name, with its scope if many functions have the name.
+    fn short(&self) -> Cow<'a, str> {
+        let is_clear = self.scope.is_empty() || !is_vague(self.name);
+        if is_clear { Cow::Borrowed(self.name) } else { Cow::Owned(format!("{}::{}", self.scope, self.name)) }
     }
 
     fn of_kernel(name: &'a str) -> Option<Self> {

@@ -18,6 +18,16 @@ pub(super) fn is_general(kernel: &str) -> bool {
     kernel.contains("lementwise") || GENERAL.contains(&kernel)
 }
 
+/// Whether a function of this name may do anything: its scope tells what.
+pub(super) fn is_vague(function: &str) -> bool {
+    const VAGUE: [&str; 22] = [
+        "apply", "backward", "barrier", "combine", "compute", "copy", "device", "dispatch", "entry", "execute",
+        "forward", "func", "impl", "invoke", "launch", "main", "process", "recv", "run", "send", "update", "work",
+    ];
+    let function = function.trim_end_matches("_kernel").trim_end_matches("_impl").trim_end_matches("Kernel");
+    VAGUE.contains(&function)
+}
+
 /// Whether it is given to such kernels only to hand on something else.
 pub(super) fn is_wrapper(class: &str) -> bool {
     const WRAPPERS: [&str; 14] = [

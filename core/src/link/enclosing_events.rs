@@ -1,8 +1,11 @@
 //! Finds the Python frame, module and annotation around each event.
 
+use rustc_hash::FxHashMap;
+
 use super::forward_backward::ForwardBackward;
+use super::frame_origin::FrameOrigin;
 use super::links::Links;
-use crate::id::OptionalColumn;
+use crate::id::{OptionalColumn, StrId};
 use crate::trace::Trace;
 use crate::trace::arg_key::ArgKey;
 use crate::trace::kind::EventKind;
@@ -15,6 +18,11 @@ pub const MODULE_PREFIX: &str = "nn.Module: ";
 pub struct EnclosingEvents {
     /// The innermost Python frame (`python_function`) around an event, or around its launch.
     pub frame: OptionalColumn,
+    /// The line of Python around an event, or around its launch: of the frames with a line, the
+    /// innermost of the program; else of a package, else of a framework. A frame has itself where
+    /// it is such a line. Backward operators without frames have the line of their forward
+    /// operator.
+    pub line: OptionalColumn,
     /// The innermost module call around it, likewise. Backward operators and their children belong
     /// to the module of their forward operator.
     pub module: OptionalColumn,
@@ -28,16 +36,38 @@ pub struct EnclosingEvents {
 pub(super) fn find_frames(trace: &Trace, links: &Links, pairs: &[ForwardBackward]) -> EnclosingEvents {
     let kind = |row: usize| trace.events.kind[row];
     let is_module = |row: usize| kind(row) == EventKind::Python && trace.event_name(row).starts_with(MODULE_PREFIX);
+    let frame = links.nesting.innermost(|row| kind(row) == EventKind::Python);
     let mut frames = EnclosingEvents {
-        frame: links.nesting.innermost(|row| kind(row) == EventKind::Python),
+        line: lines(trace, links, &frame),
+        frame,
         module: links.nesting.innermost(is_module),
         annotation: links.nesting.annotations(trace),
     };
-    carry_back(trace, links, pairs, &mut frames.module);
-    for column in [&mut frames.frame, &mut frames.module, &mut frames.annotation] {
+    carry_back(trace, links, pairs, &mut frames.module, |_| true);
+    let own = frames.line.clone();
+    carry_back(trace, links, pairs, &mut frames.line, |row| own.get(row).is_none());
+    for column in [&mut frames.frame, &mut frames.line, &mut frames.module, &mut frames.annotation] {
         carry_to_device(trace, links, column);
     }
     frames
+}
+
+/// The line of each host event; see [`EnclosingEvents::line`].
+fn lines(trace: &Trace, links: &Links, frame: &OptionalColumn) -> OptionalColumn {
+    let mut line = OptionalColumn::empty(trace.events.len());
+    let mut known: FxHashMap<StrId, Option<FrameOrigin>> = FxHashMap::default();
+    let mut origin =
+        |row: usize| *known.entry(trace.events.name[row]).or_insert_with(|| FrameOrigin::of(trace.event_name(row)));
+    // Parents come before their children in this order.
+    for row in links.nesting.order.iter().map(|row| *row as usize) {
+        let outer = frame.get(row).and_then(|frame| line.get(frame as usize));
+        let own = if trace.events.kind[row] == EventKind::Python { origin(row) } else { None };
+        let is_own = own.is_some() && own >= outer.and_then(|outer| origin(outer as usize));
+        if let Some(value) = if is_own { Some(row as u32) } else { outer } {
+            line.set(row, value);
+        }
+    }
+    line
 }
 
 /// Device events take the values of their launch, or else of the operator that owns them.
@@ -50,12 +80,19 @@ fn carry_to_device(trace: &Trace, links: &Links, column: &mut OptionalColumn) {
     }
 }
 
-/// Modules of backward operators, of the engine's operators around them, and of all inside.
-fn carry_back(trace: &Trace, links: &Links, pairs: &[ForwardBackward], module: &mut OptionalColumn) {
+/// Values of backward operators, of the engine's operators around them, and of all inside, if they
+/// may change.
+fn carry_back(
+    trace: &Trace,
+    links: &Links,
+    pairs: &[ForwardBackward],
+    column: &mut OptionalColumn,
+    may_change: impl Fn(usize) -> bool,
+) {
     let number = |row: u32| trace.args.integer(&trace.strings, trace.events.args(row as usize), ArgKey::SeqNum);
     let mut carried = OptionalColumn::empty(trace.events.len());
     for ForwardBackward { forward, backward, .. } in pairs {
-        let Some(value) = module.get(*forward as usize) else { continue };
+        let Some(value) = column.get(*forward as usize) else { continue };
         carried.set(*backward as usize, value);
         let engine = links.nesting.parent.get(*backward as usize);
         if let Some(engine) = engine.filter(|engine| number(*engine).is_some() && number(*engine) == number(*backward))
@@ -71,7 +108,9 @@ fn carry_back(trace: &Trace, links: &Links, pairs: &[ForwardBackward], module: &
         let inherited = || links.nesting.parent.get(row).and_then(|parent| carried.get(parent as usize));
         if let Some(value) = carried.get(row).or_else(inherited) {
             carried.set(row, value);
-            module.set(row, value);
+            if may_change(row) {
+                column.set(row, value);
+            }
         }
     }
 }

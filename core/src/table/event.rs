@@ -1,7 +1,7 @@
 //! The table of events.
 
 use super::column::{Column, Table, float, int, json, put, put_name, text, uint};
-use crate::link::{LinkedTrace, MODULE_PREFIX};
+use crate::link::{FrameOrigin, LinkedTrace, MODULE_PREFIX};
 use crate::trace::arg_key::ArgKey;
 
 /// One row an event that has a duration.
@@ -46,6 +46,15 @@ const COLUMNS: &[Column] = &[
         linked.links.nodes.node_of_event.get(row).map(|node| linked.trace.nodes[node as usize].id)
     }),
     int("python_frame", |linked, row| linked.frames().frame.get(row).map(|frame| id(linked, frame))),
+    text("python_line", |linked, row, out| {
+        let line = linked.frames().line.get(row);
+        line.is_some_and(|line| put_name(out, linked.trace.event_name(line as usize)))
+    }),
+    text("python_line_origin", |linked, row, out| {
+        let line = linked.frames().line.get(row);
+        let origin = line.and_then(|line| FrameOrigin::of(linked.trace.event_name(line as usize)));
+        origin.is_some_and(|origin| put(out, origin.name()))
+    }),
     text("module", |linked, row, out| {
         let module = linked.frames().module.get(row).map(|module| linked.trace.event_name(module as usize));
         module.is_some_and(|name| put(out, name.strip_prefix(MODULE_PREFIX).unwrap_or(name)))

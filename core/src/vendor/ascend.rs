@@ -3,7 +3,7 @@
 //! `trace_view.json` of `torch_npu` gives tasks of the device no category, so they stay on the
 //! host. Only files that Kineto writes have kernels.
 
-use super::entry::NamePattern::Start;
+use super::entry::NamePattern::{Anywhere, Start, Word};
 use super::entry::{CommunicationLibraries, HostCalls, KernelNames, Vendor};
 
 pub(super) static ASCEND: Vendor = Vendor {
@@ -34,7 +34,16 @@ pub(super) static ASCEND: Vendor = Vendor {
         ],
         ..HostCalls::EMPTY
     },
-    kernels: KernelNames { communication: &[Start("hcom_"), Start("hccl")], ..KernelNames::EMPTY },
+    kernels: KernelNames {
+        communication: &[
+            Start("hcom_"),
+            Word("hccl"),
+            // `aclnnMoeDistributeDispatchV2_MoeDistributeDispatchV2_MoeDistributeDispatchV2`.
+            Anywhere("moedistributedispatch"),
+            Anywhere("moedistributecombine"),
+        ],
+        ..KernelNames::EMPTY
+    },
     communication: CommunicationLibraries {
         backends: &["hccl"],
         kernels: &["hcom_", "hccl"],

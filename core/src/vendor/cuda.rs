@@ -1,6 +1,6 @@
 //! NVIDIA: CUDA, CUPTI and NCCL.
 
-use super::entry::NamePattern::{Anywhere, Start};
+use super::entry::NamePattern::{Anywhere, Function, Start, Word};
 use super::entry::{
     CommunicationLibraries, DeviceWait, HostCalls, KernelNames, Vendor, VersionFormat, WaitReports, device,
 };
@@ -47,10 +47,19 @@ pub(super) static CUDA: Vendor = Vendor {
             Start("nccl"),
             Anywhere("ncclkernel"),
             Anywhere("nccldevkernel"),
-            // One-sided communication.
+            // One-sided communication: NVSHMEM, its calls on streams, symmetric memory of PyTorch.
             Anywhere("nvshmem"),
+            Function("_on_stream_kernel"),
+            Function("exchangesplitandoffset"),
+            // NVLink SHARP: multicast memory.
+            Function("multimem"),
+            Word("nvls_"),
             // Transformer Engine.
             Anywhere("userbuffers_"),
+            // TensorRT-LLM, FlashInfer: experts on other devices.
+            Function("moea2a"),
+            Function("moe_comm"),
+            Function("moecomm"),
         ],
         matrix_units: &[
             // Those of the TensorBoard plugin, which has them from PyProf: cuBLAS and cuDNN from

@@ -185,6 +185,10 @@ pub enum NamePattern {
     Start(&'static str),
     /// The name has it anywhere.
     Anywhere(&'static str),
+    /// The name has it where a word begins, so `ep::` is no part of `step::`.
+    Word(&'static str),
+    /// The name has it before the parameters of the function.
+    Function(&'static str),
 }
 
 impl NamePattern {
@@ -193,8 +197,28 @@ impl NamePattern {
         match self {
             Self::Start(pattern) => name.starts_with(pattern),
             Self::Anywhere(pattern) => name.contains(pattern),
+            Self::Word(pattern) => {
+                let is_inside = |letter: char| letter.is_alphanumeric() || letter == '_';
+                name.match_indices(pattern).any(|(at, _)| !name[..at].ends_with(is_inside))
+            }
+            Self::Function(pattern) => without_parameters(name).contains(pattern),
         }
     }
+}
+
+/// The part of a C++ name before the parameters of its function. Parameters have types of
+/// libraries that the function itself may not use.
+fn without_parameters(name: &str) -> &str {
+    let mut depth = 0_usize;
+    let end = name.bytes().enumerate().position(|(at, byte)| {
+        match byte {
+            b'<' => depth += 1,
+            b'>' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        byte == b'(' && depth == 0 && !name[at..].starts_with("(anonymous")
+    });
+    end.map_or(name, |end| &name[..end])
 }
 
 /// Patterns of kernel names, all in lower case. Kernels without a match compute.
@@ -202,6 +226,8 @@ impl NamePattern {
 pub struct KernelNames {
     /// Exchanges data with other ranks.
     pub communication: &'static [NamePattern],
+    /// Computes, although a pattern of `communication` matches.
+    pub computation: &'static [NamePattern],
     /// Copies or fills memory.
     pub memory: &'static [NamePattern],
     /// Only contains or waits for other work.
@@ -218,6 +244,7 @@ impl KernelNames {
     /// No names.
     pub const EMPTY: Self = Self {
         communication: &[],
+        computation: &[],
         memory: &[],
         envelope: &[],
         matrix_units: &[],

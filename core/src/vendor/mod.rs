@@ -143,6 +143,18 @@ pub fn allocates(call: &str) -> bool {
     VENDORS.iter().any(|vendor| vendor.calls.allocate.contains(&call))
 }
 
+/// Whether a call frees memory of the device.
+///
+/// ```
+/// use kinetoscope::vendor::frees;
+/// assert!(frees("hipFree") && frees("AscendCL@aclrtFree"));
+/// assert!(!frees("cudaMalloc") && !frees("cudaFreeHost"));
+/// ```
+pub fn frees(call: &str) -> bool {
+    let is_host = call.contains("Host");
+    allocates(call) && !is_host && ["Free", "Unmap"].iter().any(|word| call.contains(word))
+}
+
 /// Whether a kernel's name, in lower case, has one of the patterns.
 pub(crate) fn is_kernel_of(lower: &str, patterns: fn(&KernelNames) -> &'static [NamePattern]) -> bool {
     VENDORS.iter().flat_map(|vendor| patterns(&vendor.kernels)).any(|pattern| pattern.matches(lower))

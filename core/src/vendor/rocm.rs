@@ -1,6 +1,6 @@
 //! AMD: HIP, roctracer and RCCL. Kineto writes HIP's calls as `cuda_runtime`.
 
-use super::entry::NamePattern::{Anywhere, Start};
+use super::entry::NamePattern::{Anywhere, Function, Start, Word};
 use super::entry::{CommunicationLibraries, HostCalls, KernelNames, Vendor, VersionFormat};
 
 pub(super) static ROCM: Vendor = Vendor {
@@ -25,8 +25,13 @@ pub(super) static ROCM: Vendor = Vendor {
             Anywhere("rccl"),
             // One-sided communication.
             Anywhere("rocshmem"),
-            // Of vLLM.
-            Anywhere("quickreduce"),
+            // vLLM, SGLang and aiter.
+            Function("quickreduce"),
+            Function("quick_reduce"),
+            // Experts on other devices.
+            Word("mori::"),
+            Function("epdispatch"),
+            Function("epcombine"),
         ],
         // Copies and fills that are kernels.
         memory: &[

@@ -1,6 +1,6 @@
 //! Intel: SYCL's Unified Runtime, Level Zero and oneCCL.
 
-use super::entry::NamePattern::Anywhere;
+use super::entry::NamePattern::{Anywhere, Word};
 use super::entry::{CommunicationLibraries, HostCalls, KernelNames, Vendor, device};
 use crate::event_kind::EventKind;
 
@@ -30,7 +30,7 @@ pub(super) static XPU: Vendor = Vendor {
         ],
         ..HostCalls::EMPTY
     },
-    kernels: KernelNames { communication: &[Anywhere("oneccl")], ..KernelNames::EMPTY },
+    kernels: KernelNames { communication: &[Anywhere("oneccl"), Word("ccl::")], ..KernelNames::EMPTY },
     // `oneccl_reduce_base` is a step of several collectives: a kernel names none.
     communication: CommunicationLibraries { backends: &["xccl"], kernels: &["oneccl"], ..Vendor::EMPTY.communication },
     devices: &["Intel"],

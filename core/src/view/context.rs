@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 
 use super::reference::reference;
 use super::session_trace::TraceView;
-use crate::link::LinkedTrace;
+use crate::link::{FrameOrigin, LinkedTrace};
+use crate::trace::kind::EventKind;
 
 /// How many modules around each other and partners are listed.
 const MAX_LISTED: usize = 20;
@@ -23,6 +24,7 @@ pub(super) fn context(part: TraceView<'_>, row: usize) -> Value {
     // A backward operator was written nowhere: its line is that of the forward operator.
     let forward = pairs.iter().find(|pair| pair.role == "forward").map(|pair| pair.event as usize);
     let frame = line(linked, row).or_else(|| line(linked, forward?));
+    let origin = frame.and_then(|frame| FrameOrigin::of(linked.trace.event_name(frame as usize)));
     let partner = |pair: &PassPair| {
         let (of, event) = (reference(part, pair.of as usize), reference(part, pair.event as usize));
         json!({"role": pair.role, "of": of, "event": event})
@@ -30,6 +32,7 @@ pub(super) fn context(part: TraceView<'_>, row: usize) -> Value {
     json!({
         "modules": modules,
         "frame": optional(frame),
+        "frame_origin": origin.map(FrameOrigin::name),
         "annotation": optional(around(frames.annotation.get(row))),
         "partners": pairs.iter().map(partner).collect::<Vec<_>>(),
     })
@@ -68,19 +71,9 @@ fn pairs(linked: &LinkedTrace, chain: &[u32]) -> Vec<PassPair> {
     found.into_iter().map(|(_, pair)| pair).collect()
 }
 
-/// The innermost line of Python around an event that is no library's; the innermost of all where
-/// every one is.
+/// The line of Python around an event. A frame has a line around itself.
 fn line(linked: &LinkedTrace, row: usize) -> Option<u32> {
-    let (frames, trace) = (&linked.frames().frame, &linked.trace);
-    let lines = || {
-        let all = std::iter::successors(frames.get(row), |frame| frames.get(*frame as usize));
-        all.filter(|frame| trace.event_name(*frame as usize).contains(".py("))
-    };
-    lines().find(|frame| !is_library(trace.event_name(*frame as usize))).or_else(|| lines().next())
-}
-
-/// Whether a frame is in a package that was installed, or in Python itself.
-fn is_library(name: &str) -> bool {
-    const PLACES: [&str; 6] = ["site-packages/", "dist-packages/", "/torch/", "lib/python", "/runpy.py(", "<frozen"];
-    name.starts_with("torch/") || name.starts_with('<') || PLACES.iter().any(|place| name.contains(place))
+    let frames = linked.frames();
+    let is_frame = linked.trace.events.kind[row] == EventKind::Python;
+    if is_frame { frames.line.get(frames.frame.get(row)? as usize) } else { frames.line.get(row) }
 }

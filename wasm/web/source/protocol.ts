@@ -220,6 +220,8 @@ export interface EventDetails extends EventRef {
   readonly modules: readonly EventRef[];
   /** The line of Python that the event belongs to. */
   readonly frame: EventRef | null;
+  /** Whether that line is one of the program, of an installed package, or of a framework. */
+  readonly frame_origin: "program" | "package" | "framework" | null;
   readonly annotation: EventRef | null;
   readonly partners: readonly Partner[];
 }

@@ -25,7 +25,7 @@ fn found(context: &RuleContext<'_>) -> Vec<RuleMatch> {
         return Vec::new();
     }
     let names = CommunicationNames::of(context.linked);
-    let cost = |row| (names.name(row).to_owned(), context.exposed_ns(row), row);
+    let cost = |row| (names.name(row).into_owned(), context.exposed_ns(row), row);
     let told = |(subject, costs): (String, Vec<(i64, u32)>)| {
         let all_ns = sum_ns(costs.iter().map(|(_, row)| context.time(*row).dur().0));
         let advice = advice(&subject);

@@ -73,7 +73,7 @@ export function linesOf(timeline: Timeline, { details, links }: Selected): reado
     ...of("launched by", details.launch),
     ...of("operator", details.operator),
     ...module.slice(0, MOST_MODULES),
-    ...of("Python line", details.frame),
+    ...of(lineLabel(details), details.frame),
     ...partners,
     ...of("annotation", details.annotation),
     ...waited,
@@ -82,6 +82,11 @@ export function linesOf(timeline: Timeline, { details, links }: Selected): reado
 }
 
 const MOST_MODULES = 4;
+
+/** A stack without a line of the program has only lines of libraries. */
+function lineLabel({ frame_origin: origin }: EventDetails): string {
+  return origin === "package" || origin === "framework" ? "Python line (library)" : "Python line";
+}
 
 function rankOf(timeline: Timeline, { id }: EventRef): string {
   const part = timeline.overview.parts.findLast(({ first_id: first }) => first <= id);
