@@ -293,6 +293,32 @@ impl WarningKind {
             Self::IrregularMessage => {
                 "a message has an unusual layout or unknown fields (in no column): written back unchanged"
             }
+            Self::BackwardDependency
+            | Self::DeviceEventOutside
+            | Self::DeviceEventWithoutNode
+            | Self::UnknownCollective
+            | Self::LocalCollective
+            | Self::UnevenCollective
+            | Self::CollectiveWithoutSize
+            | Self::CollectiveWithoutGroup => self.graph_message(),
+            Self::NodeWithoutTime => "a node has no event: starts with the previous node, with duration 0",
+            Self::ImmenseTime => {
+                "times add up to more than 292 years (64-bit limit): sums are capped, and parts may not add up"
+            }
+            Self::Trimmed => "an event is outside the requested range and not linked to it: omitted",
+            Self::Redacted => "a text may be private: replaced by a pseudonym (removed from headers)",
+            Self::ShrunkFlow => "a flow arrow that repeats a launch's correlation: removed to reduce the size",
+            Self::ShrunkFrame => "a Python frame: removed to reduce the size",
+            Self::ShrunkArguments => "arguments without a table column: removed to reduce the size",
+            Self::ShrunkInstant => "an instant, such as an allocation: removed to reduce the size",
+            Self::ShrunkNode => "a node of the Execution Trace: removed to reduce the size",
+            Self::ShrunkEvent => "a short host call without device work: removed to reduce the size",
+        }
+    }
+
+    /// The simplification in a graph for simulators, and the remedy.
+    fn graph_message(self) -> &'static str {
+        match self {
             Self::BackwardDependency => "a dependency leads back in time: omitted, as it could close a cycle",
             Self::DeviceEventOutside => {
                 "a device event belongs to no node and lies outside the time range of all nodes: omitted"
@@ -307,18 +333,7 @@ impl WarningKind {
             }
             Self::CollectiveWithoutSize => "the size of a collective is not recorded: written as 0 bytes",
             Self::CollectiveWithoutGroup => "a collective does not name its group: simulators take all ranks",
-            Self::NodeWithoutTime => "a node has no event: starts with the previous node, with duration 0",
-            Self::ImmenseTime => {
-                "times add up to more than 292 years (64-bit limit): sums are capped, and parts may not add up"
-            }
-            Self::Trimmed => "an event is outside the requested range and not linked to it: omitted",
-            Self::Redacted => "a text may be private: replaced by a pseudonym (removed from headers)",
-            Self::ShrunkFlow => "a flow arrow that repeats a launch's correlation: removed to reduce the size",
-            Self::ShrunkFrame => "a Python frame: removed to reduce the size",
-            Self::ShrunkArguments => "arguments without a table column: removed to reduce the size",
-            Self::ShrunkInstant => "an instant, such as an allocation: removed to reduce the size",
-            Self::ShrunkNode => "a node of the Execution Trace: removed to reduce the size",
-            Self::ShrunkEvent => "a short host call without device work: removed to reduce the size",
+            _ => "",
         }
     }
 }
