@@ -335,20 +335,14 @@ impl WarningKind {
             Self::IrregularMessage => {
                 "a message has an unusual layout or unknown fields (in no column): written back unchanged"
             }
-            Self::BackwardDependency => "a dependency leads back in time: omitted, as it could close a cycle",
-            Self::DeviceEventOutside => {
-                "a device event belongs to no node and lies outside the time range of all nodes: omitted"
-            }
-            Self::DeviceEventWithoutNode => {
-                "a device event belongs to no node: kept after the previous work of its stream"
-            }
-            Self::UnknownCollective => "the schema has no type for a collective: kept as a computation",
-            Self::LocalCollective => "a collective is of one rank alone, no communication: kept as a computation",
-            Self::UnevenCollective => {
-                "a collective has unequal parts: simplified to its bytes, with parts as attributes"
-            }
-            Self::CollectiveWithoutSize => "the size of a collective is not recorded: written as 0 bytes",
-            Self::CollectiveWithoutGroup => "a collective does not name its group: simulators take all ranks",
+            Self::BackwardDependency
+            | Self::DeviceEventOutside
+            | Self::DeviceEventWithoutNode
+            | Self::UnknownCollective
+            | Self::LocalCollective
+            | Self::UnevenCollective
+            | Self::CollectiveWithoutSize
+            | Self::CollectiveWithoutGroup => self.graph_message(),
             Self::NodeWithoutTime => "a node has no event: starts with the previous node, with duration 0",
             Self::ImmenseTime => {
                 "times add up to more than 292 years (64-bit limit): sums are capped, and parts may not add up"
@@ -365,6 +359,27 @@ impl WarningKind {
             Self::SharedDeviceNumber => {
                 "a device of one merged rank has the number of another rank's: all devices were numbered anew"
             }
+        }
+    }
+
+    /// The simplification in a graph for simulators, and the remedy.
+    fn graph_message(self) -> &'static str {
+        match self {
+            Self::BackwardDependency => "a dependency leads back in time: omitted, as it could close a cycle",
+            Self::DeviceEventOutside => {
+                "a device event belongs to no node and lies outside the time range of all nodes: omitted"
+            }
+            Self::DeviceEventWithoutNode => {
+                "a device event belongs to no node: kept after the previous work of its stream"
+            }
+            Self::UnknownCollective => "the schema has no type for a collective: kept as a computation",
+            Self::LocalCollective => "a collective is of one rank alone, no communication: kept as a computation",
+            Self::UnevenCollective => {
+                "a collective has unequal parts: simplified to its bytes, with parts as attributes"
+            }
+            Self::CollectiveWithoutSize => "the size of a collective is not recorded: written as 0 bytes",
+            Self::CollectiveWithoutGroup => "a collective does not name its group: simulators take all ranks",
+            _ => "",
         }
     }
 }

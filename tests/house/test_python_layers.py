@@ -32,6 +32,7 @@ LAYERS = Layers(
     exceptions={
         ("_analysis", "_report"): "AnalysisResult.plot(), diff.report(), a summary's HTML: imported at the call",
         ("_analysis", "_notebook"): "ks.diff(a, b).timeline(), imported at the call",
+        ("chakra", "replay"): "job.to_chakra() compares the ranks as a replay does, imported at the call",
         ("trace", "_report"): "trace.report(), render_static() and its HTML, imported at the call",
         ("trace", "_notebook"): "trace.timeline(), imported at the call",
         ("trace_set", "_report"): "job.report() and render_static(), imported at the call",

@@ -4,8 +4,8 @@ use kinetoscope::link::UntimedReason;
 use kinetoscope::{Input, Limits, LinkedTrace, read};
 use serde_json::{Value, json};
 
-/// Events of one `c10d` operator at `start`: its records, each `[start, end]`, and the launches with
-/// their kernels' names. The operator lasts 200 µs, a kernel 400 µs.
+/// Events of one `c10d` operator at `start`: its records, each `[start, end]`, and the launches
+/// with their kernels' names. The operator lasts 200 µs, a kernel 400 µs.
 fn call(start: i64, records: &[[i64; 2]], kernels: &[(i64, &str)]) -> Vec<Value> {
     let event = |name: &str, category: &str, at: i64, dur: i64, args: Value| {
         let is_kernel = category == "kernel";

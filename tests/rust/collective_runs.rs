@@ -1,6 +1,7 @@
 //! Tests the runs of gloo: which operator asked for which, whatever the backend calls it.
 
 use kinetoscope::link::Collective;
+use kinetoscope::trace::collective::CollectivePattern;
 use kinetoscope::{Input, Limits, LinkedTrace, read};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -124,7 +125,7 @@ fn without_record_ids_the_order_tells() {
     assert!(linked.collectives().rows.iter().all(|row| row.run.is_some()));
 }
 
-/// What a row has: its name, whether it has runs, and the bytes that go in.
+/// The name of a row, the number of its runs, and the bytes that go in.
 fn told(row: &Collective) -> (Option<&str>, usize, Option<i64>) {
     (row.name.as_deref(), row.runs().count(), row.in_bytes())
 }
@@ -146,7 +147,7 @@ proptest! {
             let name = kinetoscope::trace::collective::known(operator).map(|(name, _)| name);
             prop_assert_eq!(row.runs().count(), num_runs, "{:?}", told(row));
             prop_assert_eq!(row.pattern, kinetoscope::trace::collective::known(operator).map(|(_, pattern)| pattern));
-            if row.pattern.is_some_and(|pattern| pattern.has_message()) && *kind != 0 && *kind != 5 {
+            if row.pattern.is_some_and(CollectivePattern::has_message) && *kind != 0 && *kind != 5 {
                 prop_assert_eq!(row.in_bytes(), Some(elems * 8), "{:?}", name);
             }
         }

@@ -99,8 +99,8 @@ def expect_agreement(job: TraceSet, *, allow_mismatches: bool) -> None:
 
 def write_job(job: TraceSet, path: Path, *, allow_mismatches: bool) -> list[Chakra]:
     """Writes the traces of a job as `TraceSet.to_chakra` does."""
+    from kinetoscope._export.names import ranked
     from kinetoscope._io.paths import with_suffix_of_rank
-    from kinetoscope.trace_set import ranked
 
     expect_agreement(job, allow_mismatches=allow_mismatches)
     graphs = [write_chakra(trace, with_suffix_of_rank(path, f".{rank}")) for rank, trace in ranked(job)]

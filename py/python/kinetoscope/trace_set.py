@@ -368,16 +368,6 @@ def ranks_and_windows(members: Sequence[Member]) -> list[tuple[int | None, int]]
     return positions
 
 
-def ranked(job: TraceSet) -> Iterator[tuple[str, Trace]]:
-    """Yields traces with unique names.
-
-    Names are `0`, `1`, `1.1` for the second window of rank 1, and `unknown`.
-    """
-    for member, (number, window) in zip(job.members, ranks_and_windows(job.members), strict=True):
-        rank = "unknown" if number is None else str(number)
-        yield f"{rank}.{window}" if window else rank, member.trace
-
-
 def read_here(members: Sequence[Member], skipped: Mapping[str, str], *, progress: bool | None) -> TraceSet:
     """Reads all members in this process, and skips unreadable ones."""
     failures = _read_all(members, progress=progress, may_fail=True)

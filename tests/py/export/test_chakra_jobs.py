@@ -26,9 +26,9 @@ def node(number: int, name: str, inputs: list[Any], types: list[str], attributes
     }
 
 
-def record(
-    number: int, name: str, elems: int, split: list[int], size: int, group: str = "0", rank: int = 0
-) -> dict[str, Any]:
+def record(number: int, name: str, split: list[int], group: str = "0", *, size: int, **others: int) -> dict[str, Any]:
+    """A call of `elems` elements, by default the sum of the parts, on the rank at `place`."""
+    elems, rank = others.get("elems", sum(split)), others.get("place", 0)
     inputs = [[[5, 6, 0, elems, 4, "cuda:0"]], number, [group, "pg"], rank, name, split, split, 0, 1, size]
     types = [
         TENSOR,
@@ -74,7 +74,7 @@ def lacking(tmp_path: Path) -> Path:
     folder = tmp_path / "job"
     folder.mkdir()
     for rank in range(4):
-        calls = [record(10, "allreduce", 64, [], 4), record(11, "allreduce", 128, [], 4)]
+        calls = [record(10, "allreduce", [], size=4, elems=64), record(11, "allreduce", [], size=4, elems=128)]
         write(folder, rank, calls[: 1 if rank == 1 else 2], 4)
     return folder
 
@@ -114,7 +114,7 @@ def test_some_ranks_of_a_job_are_compared_too(lacking: Path, tmp_path: Path) -> 
 
 def test_ranks_that_agree_are_written(tmp_path: Path) -> None:
     for rank in range(2):
-        write(tmp_path, rank, [record(10, "allreduce", 64, [], 2)], 2)
+        write(tmp_path, rank, [record(10, "allreduce", [], size=2, elems=64)], 2)
     assert len(ks.read_dir(tmp_path).to_chakra(tmp_path / "out.et")) == 2
     assert {path.name for path in tmp_path.glob("*.et")} == {"out.0.et", "out.1.et"}
     assert json.loads((tmp_path / "comm_group.json").read_text()) == {"0": [0, 1]}
@@ -124,7 +124,7 @@ def test_ranks_that_agree_are_written(tmp_path: Path) -> None:
 def test_what_stays_on_a_rank_moves_nothing(kept: int, tmp_path: Path) -> None:
     for rank in range(4):
         parts = [kept if other == rank else 1000 for other in range(4)]
-        write(tmp_path, rank, [record(10, "all_to_allv", sum(parts), parts, 4, rank=rank)], 4)
+        write(tmp_path, rank, [record(10, "all_to_allv", parts, size=4, place=rank)], 4)
     graphs = ks.read_dir(tmp_path).to_chakra(tmp_path / "rank.et")
     for rank, graph in enumerate(graphs):
         (found,) = communications(tmp_path / f"rank.{rank}.et")
@@ -137,7 +137,7 @@ def test_what_stays_on_a_rank_moves_nothing(kept: int, tmp_path: Path) -> None:
 
 def test_equal_parts_are_as_before(tmp_path: Path) -> None:
     for rank in range(2):
-        write(tmp_path, rank, [record(10, "all_to_allv", 2000, [1000, 1000], 2, rank=rank)], 2)
+        write(tmp_path, rank, [record(10, "all_to_allv", [1000, 1000], size=2, place=rank)], 2)
     graph, _ = ks.read_dir(tmp_path).to_chakra(tmp_path / "rank.et")
     (found,) = communications(tmp_path / "rank.0.et")
     assert int(found["comm_size"]) == 8000
@@ -146,7 +146,7 @@ def test_equal_parts_are_as_before(tmp_path: Path) -> None:
 
 
 def test_what_is_simplified_is_counted(tmp_path: Path) -> None:
-    calls = [record(10, "allreduce", 64, [], 2), record(11, "allreduce", 64, [], 1, "own")]
+    calls = [record(10, "allreduce", [], size=2, elems=64), record(11, "allreduce", [], "own", size=1, elems=64)]
     write(tmp_path, 0, calls, 2)
     graph = ks.read(tmp_path / "kineto_trace_0.json").to_chakra(tmp_path / "rank.et")
     kinds = dict(graph.health.select("kind", "count").rows())
@@ -157,7 +157,7 @@ def test_what_is_simplified_is_counted(tmp_path: Path) -> None:
 def test_traces_alone_that_are_all_of_a_job_name_their_groups(tmp_path: Path) -> None:
     """Nothing lists the ranks of the group, but it is as large as the job."""
     for rank in range(2):
-        nodes = [record(10, "allreduce", 64, [], 2)]
+        nodes = [record(10, "allreduce", [], size=2, elems=64)]
         for each in nodes:
             each["inputs"]["values"] = each["inputs"]["values"][:7]
             each["inputs"]["types"] = each["inputs"]["types"][:7]

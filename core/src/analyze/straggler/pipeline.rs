@@ -159,16 +159,18 @@ fn ends(part: &Participant<'_>) -> Vec<Ts> {
     ends
 }
 
+/// The first member of those that a member is connected with.
+fn find(leader: &mut [usize], mut at: usize) -> usize {
+    while leader[at] != at {
+        leader[at] = leader[leader[at]];
+        at = leader[at];
+    }
+    at
+}
+
 /// Members that messages connect, directly or through others.
 fn components(all: &[JobCollective<'_>], num_members: usize) -> Vec<Vec<usize>> {
     let mut leader: Vec<usize> = (0..num_members).collect();
-    fn find(leader: &mut [usize], mut at: usize) -> usize {
-        while leader[at] != at {
-            leader[at] = leader[leader[at]];
-            at = leader[at];
-        }
-        at
-    }
     let mut seen = BTreeSet::new();
     for meeting in all.iter().filter(|meeting| is_message(meeting)) {
         let [a, b] = [0, 1].map(|at| find(&mut leader, meeting.parts[at].member as usize));
@@ -187,7 +189,7 @@ fn components(all: &[JobCollective<'_>], num_members: usize) -> Vec<Vec<usize>> 
 /// The iterations that all members have; without any, the work outside of iterations.
 fn common_numbers(members: &[usize], work: &[Cow<'_, StageWork>]) -> BTreeSet<Option<i64>> {
     let numbers = |member: &usize| -> BTreeSet<Option<i64>> {
-        work[*member].iterations.iter().map(|one| one.number).filter(Option::is_some).collect()
+        work[*member].iterations.iter().filter(|one| one.number.is_some()).map(|one| one.number).collect()
     };
     let common = members.iter().map(numbers).reduce(|common, those| common.intersection(&those).copied().collect());
     common.filter(|common| !common.is_empty()).unwrap_or_else(|| BTreeSet::from([None]))

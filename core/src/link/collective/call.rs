@@ -34,7 +34,7 @@ pub(super) struct CollectiveRow {
 
 impl CollectiveRow {
     /// Whether ranks communicate in it.
-    fn communicates(&self) -> bool {
+    fn communicates(self) -> bool {
         !matches!(self.pattern, Some(CollectivePattern::Wait | CollectivePattern::Init))
     }
 }

@@ -48,8 +48,8 @@ pub(super) fn node_calls(linked: &LinkedTrace) -> CollectiveCalls {
         .collect();
     sort::ascending(&mut operators);
     let runs: FxHashSet<u32> = parts.iter().filter(|part| part.role == CallRole::Run).map(|part| part.row).collect();
-    // A run ends on another thread than it began on, which confuses the observer's stacks: where the
-    // record ids name another operator, they are right.
+    // A run ends on another thread than it began on, which confuses the observer's stacks: where
+    // the record ids name another operator, they are right.
     let is_told = |row: usize, parent: usize| {
         let [own, outer] = [row, parent].map(|row| nodes[row].record_id);
         let before = operators[..operators.partition_point(|id| *id < own)].last();
@@ -85,12 +85,12 @@ pub(super) fn stands_for(call: &CollectiveCall) -> Option<u32> {
 /// The name that the innermost part gives that has one, when the record has none. A run of another
 /// pattern is the backend's affair.
 pub(super) fn name_in(call: &CollectiveCall, name: impl Fn(u32) -> Option<&'static str>) -> Option<&'static str> {
-    let named = call.iter().rev().filter(|part| part.role != CallRole::Record && !is_stand_in(call, part));
+    let named = call.iter().rev().filter(|part| part.role != CallRole::Record && !is_stand_in(call, **part));
     named.map(|part| part.row).find_map(name)
 }
 
 /// Whether a part is a run of another pattern than its operator's.
-pub(super) fn is_stand_in(call: &CollectiveCall, part: &CollectiveRow) -> bool {
+pub(super) fn is_stand_in(call: &CollectiveCall, part: CollectiveRow) -> bool {
     let outer = call.iter().find_map(|outer| outer.pattern);
     part.role == CallRole::Run && outer.is_some() && part.pattern != outer
 }

@@ -177,7 +177,7 @@ fn call_facts(
     let inner = call.iter().filter(|part| part.role > CallRole::Record);
     let of_inner = inner.map(|part| match tensors(part) {
         // Another pattern has other sizes.
-        facts if is_stand_in(call, part) => facts.element_alone(),
+        facts if is_stand_in(call, *part) => facts.element_alone(),
         facts => facts,
     });
     of_inner.fold(facts, CollectiveFacts::or)
@@ -189,7 +189,7 @@ fn host_facts(trace: &Trace, call: &CollectiveCall) -> CollectiveFacts {
         _ => CollectiveFacts::of_event(trace, part.row as usize),
     };
     let tensors = |part: &CollectiveRow| match part.role {
-        CallRole::Operator => CollectiveFacts::of_operator_tensors(trace, part),
+        CallRole::Operator => CollectiveFacts::of_operator_tensors(trace, *part),
         _ => CollectiveFacts::of_annotation(trace, part.row as usize),
     };
     call_facts(call, said, tensors)
@@ -202,7 +202,7 @@ fn node_facts(trace: &Trace, call: &CollectiveCall) -> CollectiveFacts {
         _ => CollectiveFacts::of_node(trace, part.row as usize),
     };
     let tensors = |part: &CollectiveRow| match part.role {
-        CallRole::Operator => CollectiveFacts::of_operator_node_tensors(trace, node(part), part),
+        CallRole::Operator => CollectiveFacts::of_operator_node_tensors(trace, node(part), *part),
         _ => CollectiveFacts::of_tensors(trace, node(part)),
     };
     call_facts(call, said, tensors)

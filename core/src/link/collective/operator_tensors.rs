@@ -33,7 +33,7 @@ impl CollectiveFacts {
     }
 
     /// Sizes in an operator's arguments. A list of lists has no sizes there.
-    pub(super) fn of_operator_tensors(trace: &Trace, part: &CollectiveRow) -> Self {
+    pub(super) fn of_operator_tensors(trace: &Trace, part: CollectiveRow) -> Self {
         let row = part.row as usize;
         let Some(places) = places(trace.event_name(row), part.pattern) else { return Self::default() };
         let list = |key| {
@@ -57,7 +57,7 @@ impl CollectiveFacts {
     }
 
     /// Sizes in the arguments of an operator's node.
-    pub(super) fn of_operator_node_tensors(trace: &Trace, node: &Node, part: &CollectiveRow) -> Self {
+    pub(super) fn of_operator_node_tensors(trace: &Trace, node: &Node, part: CollectiveRow) -> Self {
         let Some(places) = places(trace.strings.text(node.name), part.pattern) else { return Self::default() };
         let uses = tensor_uses(std::slice::from_ref(node), &trace.strings);
         let of = |place: usize| uses.iter().filter(move |one| !one.is_output && one.argument as usize == place);

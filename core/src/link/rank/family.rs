@@ -30,7 +30,7 @@ type MemberRows = Vec<(u32, Vec<u32>)>;
 /// The communications that at least two ranks have, in the order of the first trace that has them.
 pub(super) fn shared(members: &[JobMember]) -> Vec<SharedCollective> {
     let mut families: FxHashMap<CollectiveFamily, MemberRows> = FxHashMap::default();
-    let unnamed = UnnamedGroups::of(members);
+    let unnamed = UnnamedGroups::of(members.iter().map(|member| member.linked.collectives()));
     let ranks = ranks_by_name(members);
     for (at, member) in members.iter().enumerate() {
         for (row, family) in member.families(at, &unnamed, &ranks) {

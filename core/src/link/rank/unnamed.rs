@@ -7,8 +7,7 @@ use std::collections::BTreeMap;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::JobMember;
-use crate::link::collective::Collective;
+use crate::link::collective::{Collective, Collectives};
 use crate::trace::collective::CollectivePattern;
 
 /// A group on one rank: the member and the group's number there.
@@ -43,8 +42,9 @@ struct GroupCluster<'a> {
 }
 
 impl UnnamedGroups {
-    pub(super) fn of(members: &[JobMember]) -> Self {
-        let found: Vec<_> = members.iter().map(groups_of).collect();
+    /// Of the communications of each member.
+    pub(super) fn of<'a>(members: impl Iterator<Item = &'a Collectives>) -> Self {
+        let found: Vec<_> = members.map(groups_of).collect();
         if found.iter().all(|groups| groups.len() < 2) {
             return Self::default();
         }
@@ -102,9 +102,9 @@ fn put<'a>(clusters: &mut Vec<GroupCluster<'a>>, group: GroupOnRank, size: Optio
 }
 
 /// The groups of a rank that only a number names, each with its size and its calls.
-fn groups_of(member: &JobMember) -> BTreeMap<i64, (Option<i64>, GroupCalls<'_>)> {
+fn groups_of(collectives: &Collectives) -> BTreeMap<i64, (Option<i64>, GroupCalls<'_>)> {
     let mut found: BTreeMap<i64, (Option<i64>, GroupCalls<'_>)> = BTreeMap::new();
-    for row in member.linked.collectives().rows.iter().filter(|row| !row.is_local) {
+    for row in collectives.rows.iter().filter(|row| !row.is_local) {
         let (Some(number), Some(pattern)) = (number(row), row.pattern) else { continue };
         if found.len() == MAX_GROUPS && !found.contains_key(&number) {
             continue;

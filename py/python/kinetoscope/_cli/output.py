@@ -6,9 +6,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from kinetoscope._export.names import ranked
 from kinetoscope._export.tables import FORMATS
 from kinetoscope._io.paths import with_suffix_of_rank
-from kinetoscope.trace_set import TraceSet, ranked
+from kinetoscope.trace_set import TraceSet
 
 if TYPE_CHECKING:
     from kinetoscope.tables import Tables

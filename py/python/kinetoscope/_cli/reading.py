@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from kinetoscope import _native
 from kinetoscope._base import lazy
 from kinetoscope._cli.arguments import Group, count
-from kinetoscope._cli.output import ranked, refuse_input, sources
+from kinetoscope._cli.output import refuse_input, sources
 from kinetoscope._cli.terminal import busy
+from kinetoscope._export.names import ranked
 from kinetoscope._load.job import read_dir, read_several
 from kinetoscope._load.read import read
 from kinetoscope.tables import Tables

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kinetoscope._analysis.doctor import diagnosis
 from kinetoscope._cli.arguments import command, count
-from kinetoscope._cli.output import ranked
 from kinetoscope._cli.reading import ReadingOptions, add_reading, add_trace, read_path
 from kinetoscope._cli.terminal import print_section
+from kinetoscope._export.names import ranked
 from kinetoscope.tables import Tables
 from kinetoscope.trace_set import TraceSet
 
