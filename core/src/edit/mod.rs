@@ -1,5 +1,6 @@
 //! Edits traces: trims, redacts and shrinks them; cuts, upgrades and anonymises Execution Traces.
 
+mod comm_attrs;
 mod communications;
 mod cut;
 mod edit_log;

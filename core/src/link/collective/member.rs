@@ -127,7 +127,7 @@ fn node_facts(trace: &Trace, call: &CollectiveCall) -> CollectiveFacts {
         CallRole::Operator => facts.or(CollectiveFacts::of_operator_node(trace, &trace.nodes[part.row as usize])),
         CallRole::Record => facts.or(CollectiveFacts::of_node(trace, part.row as usize)),
         CallRole::Annotation | CallRole::Run => {
-            facts.or(CollectiveFacts::of_tensors(trace, &trace.nodes[part.row as usize]))
+            facts.or(CollectiveFacts::of_tensors(&trace.strings, &trace.nodes[part.row as usize]))
         }
     })
 }
