@@ -307,11 +307,9 @@ impl WarningKind {
             Self::OtherProcess => "the two files come from different processes (pid): not linked",
             Self::UnlikeExecutionTrace => "the operators of the two files do not match: not linked",
             Self::OperatorWithoutNode => {
-                "an operator has no node, though the Execution Trace has the calls around it: not linked"
+                "an operator has no node, though the calls around it have: removed, or the operator raised an error"
             }
-            Self::NodeWithoutEvent => {
-                "a node has no event, though the Kineto trace has the calls around it: not linked"
-            }
+            Self::NodeWithoutEvent => "a node has no event, though the calls around it have: the Kineto trace lost it",
             Self::MissingLaunch => "a device event's launch is not in the file: kept without a launch",
             Self::AmbiguousLaunch => {
                 "kernels share the correlation id of one launch, and several launches may be theirs: not linked"

@@ -6,6 +6,7 @@ use kinetoscope::analyze::{Selection, SelectionRequest, coverage, events_inside,
 use kinetoscope::edit::{ExecutionEdit, Redaction, edit, redact, separate_devices, shrink, split, trim};
 use kinetoscope::link::{CapturedGraphs, MergedRank, MergedRanks};
 use kinetoscope::read::snapshot::read_snapshot;
+use kinetoscope::replay::write_param_comms;
 use kinetoscope::table::{CAPTURED, TABLES};
 use kinetoscope::time::{TimeRange, Ts};
 use kinetoscope::view::Session;
@@ -13,7 +14,6 @@ use kinetoscope::write::chakra::{chakra_from_trace, comm_groups};
 use kinetoscope::write::chrome::write_chrome;
 use kinetoscope::write::et_plus::{EtPlusRules, write_et_plus};
 use kinetoscope::write::execution::write_execution;
-use kinetoscope::write::param::write_param_comms;
 use kinetoscope::{Error, ErrorKind, Limits, LinkedTrace, write_snapshot};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
@@ -153,11 +153,11 @@ impl Trace {
     }
 
     /// Writes the communications as PARAM replays them; how many operations there are, and how many
-    /// were left out.
-    fn write_param_comms(&self, py: Python<'_>, path: String) -> PyResult<(u64, u64)> {
+    /// were left out: without a name or call, without a size, and failed ones.
+    fn write_param_comms(&self, py: Python<'_>, path: String) -> PyResult<(u64, u64, u64, u64)> {
         let linked = &self.linked;
         let counts = written(py, &path, false, |out| write_param_comms(linked, out))?;
-        Ok((counts.num_operations, counts.num_left_out))
+        Ok((counts.num_operations, counts.num_left_out, counts.num_unsized, counts.num_failed))
     }
 
     /// The graph that simulators read.

@@ -13,7 +13,10 @@ pytestmark = pytest.mark.unit
 
 LAYERS = Layers(
     modules={
-        "base": {"error", "event_kind", "warning", "time", "id", "strings", "threads", "sort", "label", "vendor"},
+        "base": {
+            *("error", "event_kind", "warning", "time", "id", "strings", "threads", "sort"),
+            *("label", "operator_name", "vendor"),
+        },
         "json": {"json"},
         "chakra": {"chakra"},
         "memory": {"memory"},

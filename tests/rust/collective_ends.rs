@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use kinetoscope::LinkedTrace;
 use kinetoscope::link::rank::JobRanks;
-use kinetoscope::write::param::write_param_comms;
+use kinetoscope::replay::write_param_comms;
 use serde_json::{Value, json};
 
 use crate::files;

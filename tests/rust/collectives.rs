@@ -1,8 +1,8 @@
 //! Tests collectives in each layout of either file.
 
 use kinetoscope::link::Collective;
+use kinetoscope::replay::write_param_comms;
 use kinetoscope::trace::collective::CollectivePattern;
-use kinetoscope::write::param::write_param_comms;
 use kinetoscope::{Input, Limits, LinkedTrace, read};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -354,7 +354,7 @@ fn what_param_replays_has_its_groups_first_and_its_waits_paired() {
     let expected = json!([
         {"comms": "init", "req": -1, "pg_id": 0, "world_size": 2, "global_ranks": [0, 1]},
         {"comms": "all_to_allv", "req": 33, "in_msg_size": 4, "out_msg_size": 4, "dtype": "float",
-            "in_split": [1, 3], "out_split": [], "pg_id": 0, "world_size": 2},
+            "in_split": [1, 3], "out_split": [2, 2], "pg_id": 0, "world_size": 2},
         {"comms": "wait", "req": 33, "pg_id": 0, "world_size": 2},
     ]);
     assert_eq!(Value::from(param_comms(&linked)), expected);

@@ -64,7 +64,7 @@ fn a_replay_counts_its_kernels_alone() {
 
 #[test]
 fn an_arrow_from_work_to_work_is_no_launch() {
-    // The second kernel's launch is not in the file; the arrow only says that it waits for the first.
+    // The second kernel's launch is not in the file; the arrow says that it waits for the first.
     let events = |id: u64| {
         [
             launch("cudaGraphLaunch", 0, 5),

@@ -97,6 +97,7 @@ fn nodes_removed_from_the_execution_trace_are_a_defect() {
         assert_eq!(verdict.state, VerdictState::Incomplete);
         let problem = verdict.problems.iter().find(|problem| problem.name == "operator_without_node").unwrap();
         assert_eq!(problem.count, 4);
+        assert!(problem.message.contains("4 × aten::mm"), "{}", problem.message);
         let first = problem.events[0] as usize;
         assert_eq!(linked.trace.event_name(first), "aten::mm");
     }

@@ -58,6 +58,14 @@ impl ExtraAttrs {
         found
     }
 
+    /// Adds an attribute, if there is none of the name.
+    pub(super) fn add(&mut self, key: &str, type_name: &str, value: &Value) {
+        if self.attrs.iter().all(|attr| attr.key != key) {
+            let (key, type_name) = (key.to_owned(), type_name.to_owned());
+            self.attrs.push(ExtraAttr { key, type_name, value: value.to_string() });
+        }
+    }
+
     /// The values as one JSON object, attributes first.
     pub(super) fn object(&self) -> String {
         let mut out = String::new();

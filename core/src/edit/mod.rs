@@ -1,5 +1,6 @@
 //! Edits traces: trims, splits, redacts, shrinks; cuts, upgrades, anonymises Execution Traces.
 
+mod comm_attrs;
 mod communications;
 mod cut;
 mod edit_log;

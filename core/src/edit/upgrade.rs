@@ -1,10 +1,12 @@
 //! Converts nodes to the newest layout.
 //!
-//! Facts that an older layout lacks stay unknown, except strides: a replay assumes contiguous
-//! tensors, so their strides are filled in.
+//! Facts that an older layout lacks stay unknown, except strides and facts that stand elsewhere. A
+//! replay assumes contiguous tensors, so their strides are filled in. Attributes of communications
+//! are filled in from the inputs of their records.
 
 use serde_json::{Value, json};
 
+use super::comm_attrs::{RecordedGroups, complete_groups, fill};
 use super::execution_draft::ExecutionDraft;
 use super::extra_attrs::ExtraAttrs;
 use crate::json::write_string;
@@ -37,12 +39,15 @@ pub(super) fn upgrade(draft: &mut ExecutionDraft) {
             *value = schema;
         }
     }
+    let groups = RecordedGroups::of(&draft.strings, &draft.nodes);
     for node in &mut draft.nodes {
         let name = draft.strings.text(node.name).replace("|execution_graph|", "|execution_trace|");
         node.name = draft.strings.intern(&name);
         complete(&mut draft.strings, &mut node.inputs);
         complete(&mut draft.strings, &mut node.outputs);
-        let rest = ExtraAttrs::of(draft.strings.text(node.layout), draft.strings.text(node.rest));
+        complete_groups(&mut draft.strings, node);
+        let mut rest = ExtraAttrs::of(draft.strings.text(node.layout), draft.strings.text(node.rest));
+        fill(&draft.strings, &groups, node, &mut rest);
         node.layout = draft.strings.intern(&layout(&rest));
         node.rest = draft.strings.intern(&rest.object());
     }

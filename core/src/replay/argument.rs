@@ -1,8 +1,10 @@
 //! The recorded arguments of an operator's call.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::trace::Trace;
+use crate::trace::arg_key::ArgKey;
+use crate::trace::collective::dtype;
 use crate::trace::node::Node;
 use crate::trace::tensor::tensor_uses;
 
@@ -12,6 +14,29 @@ pub(super) struct TensorGroup {
     pub elems: Vec<i64>,
     pub dtype: Option<String>,
     pub elem_bytes: Option<i64>,
+}
+
+impl TensorGroup {
+    /// Tensors of these shapes; none where one is unknown.
+    fn of_shapes(shapes: Option<&Value>, spelling: Option<&str>) -> Self {
+        let elems = |shape: &Value| {
+            let mut dims = shape.as_array()?.iter().map(Value::as_i64);
+            dims.try_fold(1_i64, |product, dim| product.checked_mul(dim?))
+        };
+        let shapes = shapes.and_then(Value::as_array);
+        let elems: Option<Vec<i64>> = shapes.into_iter().flatten().map(elems).collect();
+        let elem_bytes = spelling.and_then(|spelling| dtype(spelling).1);
+        Self { elems: elems.unwrap_or_default(), dtype: spelling.map(str::to_owned), elem_bytes }
+    }
+}
+
+/// A value that Kineto wrote as a text: `False`, `7`, `[1, 2]`.
+fn recorded_value(text: &str) -> Value {
+    match text {
+        "True" => Value::Bool(true),
+        "False" => Value::Bool(false),
+        _ => serde_json::from_str(text).unwrap_or_default(),
+    }
 }
 
 /// The arguments of a call, with their types as the file spells them.
@@ -42,6 +67,35 @@ impl CallArguments {
             those.elems.push(tensor.num_elems);
             those.dtype.get_or_insert(tensor.dtype);
             those.elem_bytes.get_or_insert(tensor.elem_bytes);
+        }
+        found
+    }
+
+    /// Those of a host event, which has no types of lists and no lists of lists.
+    pub(super) fn of_event(trace: &Trace, row: usize) -> Self {
+        let list = |key| {
+            let mut text = String::new();
+            trace.args.write_text(&trace.strings, trace.events.args(row), key, &mut text);
+            serde_json::from_str::<Vec<Value>>(&text).unwrap_or_default()
+        };
+        let (shapes, concrete) = (list(ArgKey::InputShapes), list(ArgKey::ConcreteInputs));
+        let mut found = Self::default();
+        for (at, name) in list(ArgKey::InputTypes).iter().enumerate() {
+            let name = name.as_str().unwrap_or_default();
+            let value = concrete.get(at).and_then(Value::as_str).map_or(Value::Null, recorded_value);
+            let (type_name, tensors) = match name {
+                "TensorList" => ("GenericList[Tensor]", TensorGroup::of_shapes(shapes.get(at), None)),
+                "ScalarList" => ("GenericList[Int]", TensorGroup::default()),
+                "Scalar" if value.is_boolean() => ("Bool", TensorGroup::default()),
+                "Scalar" if value.is_i64() => ("Int", TensorGroup::default()),
+                "" | "Scalar" => ("Object", TensorGroup::default()),
+                _ => {
+                    ("Tensor", TensorGroup::of_shapes(shapes.get(at).map(|shape| json!([shape])).as_ref(), Some(name)))
+                }
+            };
+            found.types.push(type_name.to_owned());
+            found.values.push(value);
+            found.tensors.push(tensors);
         }
         found
     }

@@ -83,7 +83,7 @@ impl RecordedCall<'_> {
     /// Whether it is known from a thread of the backend alone.
     pub(super) fn is_run(&self, linked: &LinkedTrace) -> bool {
         let name = self.row.node.map(|node| name_of(linked, &linked.trace.nodes[node as usize]));
-        name.is_some_and(|name| name.starts_with("gloo:") || name.starts_with("mpi:"))
+        name.map_or(self.row.event.is_none() && self.row.run.is_some(), is_run_name)
     }
 
     /// `None` for unknown collectives.
@@ -127,10 +127,25 @@ impl RecordedCall<'_> {
         if let Some(node) = named("c10d::") {
             return call.of_operator(pattern, &given(node), name_of(linked, node));
         }
+        if let Some(event) = self.operator_event(linked) {
+            return call.of_event(
+                pattern,
+                &CallArguments::of_event(&linked.trace, event),
+                linked.trace.event_name(event),
+            );
+        }
         match (named("record_param_comms"), around.is_empty()) {
             (Some(node), _) if call.message.in_elems.len() < 2 => call.of_record(self.row, &given(node)),
             _ => call,
         }
+    }
+
+    /// The host event of the operator of `c10d` that a call without a node is, or is inside of.
+    fn operator_event(&self, linked: &LinkedTrace) -> Option<usize> {
+        let around = |row: &u32| linked.links.nesting.parent.get(*row as usize);
+        let events = std::iter::successors(self.row.event.filter(|_| self.row.node.is_none()), around);
+        let mut events = events.take(MAX_AROUND).map(|row| row as usize);
+        events.find(|row| linked.trace.event_name(*row).starts_with("c10d::"))
     }
 
     /// The node of the call and those around it that are of it, from the innermost.
@@ -146,6 +161,27 @@ impl RecordedCall<'_> {
 }
 
 impl ReplayCall {
+    /// As an event tells it, which lacks the types of lists, and lists of lists: a record may have
+    /// them.
+    fn of_event(self, pattern: CollectivePattern, given: &CallArguments, name: &str) -> Self {
+        let recorded = self.message.clone();
+        let mut call = self.of_operator(pattern, given, name);
+        let message = &mut call.message;
+        for (own, recorded) in [
+            (&mut message.in_elems, recorded.in_elems),
+            (&mut message.out_elems, recorded.out_elems),
+            (&mut message.in_split, recorded.in_split),
+            (&mut message.out_split, recorded.out_split),
+        ] {
+            if own.is_empty() {
+                *own = recorded;
+            }
+        }
+        message.elem_bytes = message.elem_bytes.filter(|_| message.dtype.is_some()).or(recorded.elem_bytes);
+        message.dtype = message.dtype.take().or(recorded.dtype);
+        call
+    }
+
     fn of_operator(self, pattern: CollectivePattern, given: &CallArguments, name: &str) -> Self {
         let is_of_any = name.starts_with(RECV_ANY);
         let place = given.int().filter(|_| !pattern.is_alike() && !is_of_any);
@@ -188,6 +224,11 @@ fn spelled(name: &str, is_list: bool) -> Option<String> {
 /// One name for exchanges between lists of tensors, and one for those within a tensor.
 fn exchange(name: String, is_list: bool) -> String {
     if name == "all_to_all" && !is_list { String::from("all_to_allv") } else { name }
+}
+
+/// Whether a name is that of a communication on a thread of the backend's.
+pub(super) fn is_run_name(name: &str) -> bool {
+    name.starts_with("gloo:") || name.starts_with("mpi:")
 }
 
 fn name_of<'a>(linked: &'a LinkedTrace, node: &Node) -> &'a str {

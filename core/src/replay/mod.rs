@@ -2,8 +2,11 @@
 
 mod argument;
 mod call;
+mod failed;
 mod measured;
 mod message;
+mod param;
+mod param_message;
 
 use crate::link::{Collective, LinkedTrace};
 use crate::sort;
@@ -13,6 +16,7 @@ use call::RecordedCall;
 pub use call::ReplayCall;
 pub use measured::{ReplayMeasurement, ReplaySample, measured};
 use message::put_numbers;
+pub use param::{ParamCounts, write_param_comms};
 
 /// The collectives of a rank in their order.
 #[derive(Debug, Clone, Default)]

@@ -26,7 +26,7 @@ pub enum CollectivePattern {
 }
 
 /// Letters of a spelling, the name, and the pattern. The names are those that PARAM replays.
-const NAMES: [(&str, &str, CollectivePattern); 31] = [
+const NAMES: [(&str, &str, CollectivePattern); 32] = [
     ("allreduce", "all_reduce", CollectivePattern::AllReduce),
     ("allreducecoalesced", "allreduce_coalesced", CollectivePattern::AllReduce),
     ("allreducesparse", "allreduce_sparse", CollectivePattern::AllReduce),
@@ -55,6 +55,7 @@ const NAMES: [(&str, &str, CollectivePattern); 31] = [
     ("recvanysource", "recv", CollectivePattern::Recv),
     ("barrier", "barrier", CollectivePattern::Barrier),
     ("allreducebarrier", "barrier", CollectivePattern::Barrier),
+    ("monitoredbarrier", "barrier", CollectivePattern::Barrier),
     ("coalesced", "coalesced", CollectivePattern::Coalesced),
     ("wait", "wait", CollectivePattern::Wait),
     ("init", "init", CollectivePattern::Init),
@@ -160,4 +161,27 @@ pub fn dtype(spelling: &str) -> (String, Option<i64>) {
         Some((spellings, bytes)) => (spellings[0].to_owned(), Some(*bytes)),
         None => (lower, None),
     }
+}
+
+/// The name of a type of elements as `PyTorch` writes it for communications: `BFloat16`.
+pub(crate) fn scalar_type(name: &str) -> &str {
+    const NAMES: [(&str, &str); 15] = [
+        ("byte", "Byte"),
+        ("char", "Char"),
+        ("short", "Short"),
+        ("int", "Int"),
+        ("long", "Long"),
+        ("uint16", "UInt16"),
+        ("uint32", "UInt32"),
+        ("uint64", "UInt64"),
+        ("half", "Half"),
+        ("bfloat16", "BFloat16"),
+        ("float", "Float"),
+        ("double", "Double"),
+        ("bool", "Bool"),
+        ("complexfloat", "ComplexFloat"),
+        ("complexdouble", "ComplexDouble"),
+    ];
+    let lower = dtype(name).0;
+    NAMES.iter().find(|(other, _)| *other == lower).map_or(name, |(_, written)| written)
 }

@@ -47,7 +47,7 @@ pub fn process_groups(trace: &Trace) -> Vec<ProcessGroup> {
         if node.kind(trace.strings.text(node.name)) == NodeKind::ProcessGroup {
             let inputs: Value = serde_json::from_str(trace.strings.text(node.inputs.values)).unwrap_or_default();
             let config = inputs.get(0).and_then(Value::as_str).unwrap_or_default();
-            groups.extend(listed("execution", &serde_json::from_str(config).unwrap_or_default()));
+            groups.extend(groups_of_config(config));
         }
     }
     let mut seen: Vec<ProcessGroup> = Vec::with_capacity(groups.len());
@@ -57,6 +57,11 @@ pub fn process_groups(trace: &Trace) -> Vec<ProcessGroup> {
         }
     }
     seen
+}
+
+/// The groups in the configuration that a node of process groups holds.
+pub(crate) fn groups_of_config(config: &str) -> Vec<ProcessGroup> {
+    listed("execution", &serde_json::from_str(config).unwrap_or_default())
 }
 
 fn listed(source: &'static str, groups: &Value) -> Vec<ProcessGroup> {

@@ -9,6 +9,5 @@ pub mod gzip;
 mod micros;
 mod node_document;
 pub(crate) mod packed;
-pub mod param;
 mod pretty;
 pub mod snapshot;

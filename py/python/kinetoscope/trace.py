@@ -313,19 +313,13 @@ class Trace(Analyses):
         """Writes the communications for PARAM (`comm_replay --trace-type basic`), as a JSON list.
 
         Process groups come first, then communications and waits in call order. Each wait has the
-        `req` and `pg_id` of its communication, if known. Issues a RuntimeWarning if communications
-        are left out because their name or host call is not recorded. Raises OSError if the file
-        cannot be written.
+        `req` and `pg_id` of its communication, if known. Sizes and splits count elements. Issues a
+        RuntimeWarning if communications are left out: their name, host call, size or type is not
+        recorded, or they raised an error. Raises OSError if the file cannot be written.
         """
-        from kinetoscope._base import text
-        from kinetoscope._base.warnings import warn
-        from kinetoscope._io.atomic import write_atomic
+        from kinetoscope._export.param import write_param_comms
 
-        target, counts = write_atomic(path, lambda target, _: self._native.write_param_comms(target))
-        if num_left_out := counts[1]:
-            communications = text.plural(num_left_out, "communication")
-            warn(f"left {communications} out of {target.name}: their name or host call is not recorded")
-        return target
+        return write_param_comms(self._native, path)
 
     def to_chakra(self, path: str | os.PathLike[str]) -> lazy.Chakra:
         """Writes an MLCommons Chakra graph (`.et`) for simulators, and its process groups.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 from pathlib import Path
 
 import kinetoscope as ks
@@ -69,3 +71,39 @@ def test_defects_are_told() -> None:
     text = str(diagnosis(ks.read(b'[{"ph":"X","name":"a","pid":1,"tid":1,"ts":1,"dur":1},')))
     assert "incomplete   the file is truncated: complete elements were read" in text
     assert text.count("truncated") == 1
+
+
+def test_nodes_removed_from_an_execution_trace(data: Path) -> None:
+    """Coverage counts them; so the diagnosis cannot say that there are no defects."""
+    folder = data / "transformer_cpu"
+    whole = json.loads(gzip.decompress((folder / "torch_et_0.json.gz").read_bytes()))
+    linear = [node["id"] for node in whole["nodes"] if node["name"] == "aten::addmm"]
+    removed = set(linear[1:-1:2])
+    nodes = [node for node in whole["nodes"] if node["id"] not in removed]
+    trace = ks.read(folder / "kineto_trace_0.json.gz", json.dumps(whole | {"nodes": nodes}).encode())
+    text = str(diagnosis(trace))
+    number = len(removed)
+    assert number > 1
+    assert f"{number} × aten::addmm" in text
+    assert "no defects" not in text
+    assert trace.verdict.state == "incomplete"
+    counts = {
+        kind: (count, severity) for kind, count, severity in trace.health.select("kind", "count", "severity").rows()
+    }
+    assert counts["operator_without_node"] == (number, "defect")
+    operators = trace.coverage["operators"]
+    assert f"{operators['num_linked']} of {operators['count']} operators and annotations have a known node" in text
+
+
+def test_an_execution_trace_of_one_iteration_has_its_reason(data: Path) -> None:
+    folder = data / "transformer_cpu"
+    whole = json.loads(gzip.decompress((folder / "torch_et_0.json.gz").read_bytes()))
+    ids = {
+        node["id"]: {attr["name"]: attr["value"] for attr in node["attrs"]}.get("rf_id", 0) for node in whole["nodes"]
+    }
+    middle = sorted(ids.values())[len(ids) // 2]
+    nodes = [node for node in whole["nodes"] if ids[node["id"]] < middle]
+    trace = ks.read(folder / "kineto_trace_0.json.gz", json.dumps(whole | {"nodes": nodes}).encode())
+    text = str(diagnosis(trace))
+    assert "outside the time range of the other file" in text
+    assert "operator_without_node" not in dict(trace.health.select("kind", "count").rows())

@@ -1,8 +1,10 @@
 """Operators are those of `prof.key_averages()`, for loops recorded here: calls, host time, host time of their own.
 
-What differs: ranges that the user or the optimizer named are annotations here, and so are the steps, which torch calls
-`ProfilerStep*`; and a call that is all there is inside one of the same name (`aten::mul` of a number) is a call of its
-own here, while torch counts both as one.
+Torch sums the time of a call inside one of the same name twice (`aten::arange`), which is counted once here.
+
+What else differs: ranges that the user or the optimizer named are annotations here, and so are the steps, which torch
+calls `ProfilerStep*`. A call that is all there is inside one of the same name (`aten::mul` of a number) is a call of
+its own here, while torch counts both as one.
 """
 
 from __future__ import annotations
@@ -77,15 +79,31 @@ class Calls(NamedTuple):
 
 def folded(trace: ks.Trace, ours: dict[Any, Calls], *columns: str) -> dict[Any, Calls]:
     """Ours by these columns, as torch counts calls that are all there is inside one of the same name."""
-    rows = trace.events.select("id", "parent", "name", "dur_ns", "self_ns", *columns).rows()
-    events = {row[0]: (*row[1:5], (row[5], *map(shape_of, row[6:]))) for row in rows}
+    texts = [column for column in columns if column != "name"]
+    rows = trace.events.select("id", "parent", "name", "dur_ns", "self_ns", *texts).rows()
+    events = {row[0]: (*row[1:5], (row[2], *map(shape_of, row[5:]))) for row in rows}
+    groups = dict(trace.events.select("id", "name").rows())
+    if texts:  # operators are grouped by types, too
+        grouped = trace.events.select("id", "name", "input_shapes", "input_types").rows()
+        groups = {event: tuple(group) for event, *group in grouped}
     num_children = Counter(parent for parent, *_ in events.values())
-    for parent, name, dur_ns, self_ns, key in events.values():
+    for event, (parent, name, dur_ns, self_ns, key) in events.items():
+        if key in ours and is_inside_same(events, groups, event):  # once here, twice in torch
+            ours[key] = ours[key].plus(0, dur_ns, 0)
         if parent in events and events[parent][1] == name and num_children[parent] == 1:
             outer = events[parent][-1]
             ours[key] = ours[key].plus(-1, -dur_ns, -self_ns)
             ours[outer] = ours[outer].plus(0, 0, self_ns)
     return {key: calls for key, calls in ours.items() if calls.num_calls}
+
+
+def is_inside_same(events: dict[int, Any], groups: dict[int, Any], event: int) -> bool:
+    parent = events[event][0]
+    while parent in events:
+        if groups[parent] == groups[event]:
+            return True
+        parent = events[parent][0]
+    return False
 
 
 def assert_equal(ours: dict[Any, Calls], theirs: dict[Any, Any]) -> None:

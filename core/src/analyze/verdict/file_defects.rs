@@ -1,9 +1,13 @@
 //! Turns defects of the files, and of the links between them, into problems.
 
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
 use super::problem::{Problem, VerdictState};
 use crate::analyze::launch::FirstLaunch;
 use crate::analyze::unlinked_reason::UnlinkedReason;
 use crate::link::LinkedTrace;
+use crate::sort;
 use crate::trace::kind::EventKind;
 use crate::warning::{Severity, Warning, WarningKind};
 
@@ -15,6 +19,8 @@ pub(super) fn problems(linked: &LinkedTrace) -> Vec<Problem> {
         | WarningKind::OverlongCall
         | WarningKind::WorkBeforeLaunch => Vec::new(),
         WarningKind::MissingLaunch => missing_launches(linked),
+        WarningKind::OperatorWithoutNode => vec![operators_without_node(linked)],
+        WarningKind::NodeWithoutEvent => vec![nodes_without_event(linked)],
         kind if kind.severity() == Severity::Note => Vec::new(),
         kind => {
             // A page is shared: folders of the machine that made it stay private.
@@ -31,6 +37,39 @@ pub(super) fn problems(linked: &LinkedTrace) -> Vec<Problem> {
         }
     };
     linked.warnings().flat_map(of_warning).collect()
+}
+
+fn operators_without_node(linked: &LinkedTrace) -> Problem {
+    let (trace, rows) = (&linked.trace, &linked.links.nodes.without_node);
+    let kind = WarningKind::OperatorWithoutNode;
+    let names = most_frequent(rows.iter().map(|row| trace.event_name(*row as usize)));
+    Problem::new(kind.name(), state(kind), rows.len(), format!("{} ({names})", kind.message())).of_rows(trace, rows)
+}
+
+fn nodes_without_event(linked: &LinkedTrace) -> Problem {
+    let (trace, rows) = (&linked.trace, &linked.links.nodes.without_event);
+    let kind = WarningKind::NodeWithoutEvent;
+    let nodes = || rows.iter().map(|row| &trace.nodes[*row as usize]);
+    let names = most_frequent(nodes().map(|node| trace.strings.text(node.name)));
+    let first = nodes().next().map_or(0, |node| node.id);
+    let message = format!("{} ({names}; first: node {first})", kind.message());
+    Problem::new(kind.name(), state(kind), rows.len(), message)
+}
+
+/// So many names are given as examples.
+const MAX_NAMES: usize = 3;
+
+/// The most frequent names with their numbers.
+fn most_frequent<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    names.for_each(|name| *counts.entry(name).or_default() += 1);
+    let mut counts: Vec<_> = counts.into_iter().collect();
+    sort::by_key(&mut counts, |(name, count)| (Reverse(*count), *name));
+    let mut texts: Vec<_> = counts.iter().take(MAX_NAMES).map(|(name, count)| format!("{count} × {name}")).collect();
+    if counts.len() > MAX_NAMES {
+        texts.push(String::from("…"));
+    }
+    texts.join(", ")
 }
 
 /// The state that a defect means for a trace.

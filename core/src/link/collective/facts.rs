@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::operator_name::base_name;
+use crate::strings::Strings;
 use crate::trace::Trace;
 use crate::trace::arg_key::ArgKey;
 use crate::trace::collective::dtype;
@@ -170,13 +171,18 @@ impl CollectiveFacts {
             ..Self::default()
         };
         facts.set_dtype(text(get("dtype")));
-        facts.or(Self::of_inputs(trace, node)).or(Self::of_tensors(trace, node))
+        facts.or(Self::of_record(&trace.strings, node))
+    }
+
+    /// Facts in the inputs of a record, and of the tensors that it takes and gives.
+    pub(crate) fn of_record(strings: &Strings, node: &Node) -> Self {
+        Self::of_inputs(strings, node).or(Self::of_tensors(strings, node))
     }
 
     /// Facts by position in a record's inputs: `[tensors,] sequence, group, rank, name, splits …`,
     /// and the group's size at the end since 1.0.2.
-    fn of_inputs(trace: &Trace, node: &Node) -> Self {
-        let parse = |id| serde_json::from_str::<Value>(trace.strings.text(id)).unwrap_or_default();
+    fn of_inputs(strings: &Strings, node: &Node) -> Self {
+        let parse = |id| serde_json::from_str::<Value>(strings.text(id)).unwrap_or_default();
         let (values, types) = (parse(node.inputs.values), parse(node.inputs.types));
         let at = |place: usize| values.get(place).unwrap_or(&Value::Null);
         let is_text = |place: &usize| types.get(*place).and_then(Value::as_str) == Some("String");
@@ -200,8 +206,8 @@ impl CollectiveFacts {
     }
 
     /// Sizes of the tensors that a record takes and gives.
-    pub(super) fn of_tensors(trace: &Trace, node: &Node) -> Self {
-        let uses = tensor_uses(std::slice::from_ref(node), &trace.strings);
+    pub(super) fn of_tensors(strings: &Strings, node: &Node) -> Self {
+        let uses = tensor_uses(std::slice::from_ref(node), strings);
         let elems = |is_output: bool| {
             let mut those = uses.iter().filter(|tensor| tensor.is_output == is_output).peekable();
             those.peek()?;

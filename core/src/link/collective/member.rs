@@ -203,7 +203,7 @@ fn node_facts(trace: &Trace, call: &CollectiveCall) -> CollectiveFacts {
     };
     let tensors = |part: &CollectiveRow| match part.role {
         CallRole::Operator => CollectiveFacts::of_operator_node_tensors(trace, node(part), *part),
-        _ => CollectiveFacts::of_tensors(trace, node(part)),
+        _ => CollectiveFacts::of_tensors(&trace.strings, node(part)),
     };
     call_facts(call, said, tensors)
 }

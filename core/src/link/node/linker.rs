@@ -26,6 +26,8 @@ pub(in crate::link) fn link_nodes(trace: &Trace, iterations: &[Iteration], warni
         confidence: found.confidence,
         windows: found.windows,
         recorded: RecordedTime::default(),
+        without_node: Vec::new(),
+        without_event: Vec::new(),
     };
     for (event, node) in found.rows {
         links.node_of_event.set(event as usize, node);
@@ -34,6 +36,7 @@ pub(in crate::link) fn link_nodes(trace: &Trace, iterations: &[Iteration], warni
         }
     }
     links.recorded = RecordedTime::of(trace, &links, iterations);
+    (links.without_node, links.without_event) = recorded::missing(trace, &links);
     recorded::count_missing(trace, &links, warnings);
     links
 }

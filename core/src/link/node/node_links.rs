@@ -29,4 +29,9 @@ pub struct NodeLinks {
     pub windows: Vec<IterationMatch>,
     /// The time that both files recorded.
     pub recorded: RecordedTime,
+    /// Rows of the operators that have no node although the Execution Trace has the calls around
+    /// them; ascending.
+    pub without_node: Vec<u32>,
+    /// Rows of the nodes that have no event although the Kineto trace has the calls around them.
+    pub without_event: Vec<u32>,
 }

@@ -94,15 +94,25 @@ fn iteration_at(iterations: &[Iteration], time: Ts) -> Option<usize> {
     (time < iterations[at].range().end).then_some(at)
 }
 
-/// Counts operators that one file lacks, although it recorded the calls around them.
-///
-/// Not for two recordings of unlike length that are linked by names: iterations differ.
+/// Counts the operators that one file lacks.
 pub(super) fn count_missing(trace: &Trace, links: &NodeLinks, warnings: &mut Warnings) {
+    let events = links.without_node.iter().map(|row| *row as usize);
+    count_events(trace, WarningKind::OperatorWithoutNode, events, warnings);
+    let first = links.without_event.first().map(|row| trace.nodes[*row as usize].id);
+    let position = || Position { node: first, ..Position::default() };
+    warnings.push_many(WarningKind::NodeWithoutEvent, links.without_event.len() as u64, position);
+}
+
+/// Rows of the operators without a node, and of the nodes of operators without an event, although
+/// the other file recorded the calls around them.
+///
+/// None of two recordings of unlike length that are linked by names: iterations differ.
+pub(super) fn missing(trace: &Trace, links: &NodeLinks) -> (Vec<u32>, Vec<u32>) {
     let key = match links.how {
         Some(LinkMethod::RecordId) => Some(ArgKey::RecordId),
         Some(LinkMethod::ExternalId) => Some(ArgKey::ExternalId),
         Some(LinkMethod::Sequence) => None,
-        _ => return,
+        _ => return (Vec::new(), Vec::new()),
     };
     let events = (0..trace.events.len()).filter(|row| {
         let is_unlinked = trace.events.kind[*row] == EventKind::Operator
@@ -118,14 +128,12 @@ pub(super) fn count_missing(trace: &Trace, links: &NodeLinks, warnings: &mut War
     });
     let (events, nodes): (Vec<_>, Vec<_>) = (events.collect(), nodes.collect());
     let (events, nodes) = match key {
-        _ if events.is_empty() && nodes.is_empty() => return,
-        Some(key) => by_ids(trace, key, events, nodes),
-        None => by_counts(trace, events, nodes),
+        Some(key) if !events.is_empty() || !nodes.is_empty() => by_ids(trace, key, events, nodes),
+        None if !events.is_empty() || !nodes.is_empty() => by_counts(trace, events, nodes),
+        _ => (events, nodes),
     };
-    count_events(trace, WarningKind::OperatorWithoutNode, events.into_iter(), warnings);
-    let first = nodes.first().map(|row| trace.nodes[*row].id);
-    let position = || Position { node: first, ..Position::default() };
-    warnings.push_many(WarningKind::NodeWithoutEvent, nodes.len() as u64, position);
+    let rows = |rows: Vec<usize>| rows.into_iter().map(|row| row as u32).collect();
+    (rows(events), rows(nodes))
 }
 
 /// Rows of the events and nodes with an id that the other file does not have.

@@ -125,6 +125,7 @@ def _links(trace: Trace, tool: tuple[str, str, str] | None) -> Iterator[Finding]
         yield Finding("missing", "no Execution Trace", "record with ks.profile, or pass the file with --et")
     elif trace.num_events:
         yield _linked(coverage, "nodes", "nodes of the Execution Trace have a known event")
+        yield _linked(coverage, "operators", "operators and annotations have a known node")
         yield from _iteration_match(trace)
 
 

@@ -1,0 +1,29 @@
+"""Writer of communications for PARAM."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kinetoscope._base import text
+from kinetoscope._base.warnings import warn
+from kinetoscope._io.atomic import write_atomic
+
+if TYPE_CHECKING:
+    from kinetoscope import _native
+
+_REASONS = (
+    "their name or host call is not recorded",
+    "their size, type or splits are not recorded",
+    "they raised an error",
+)
+
+
+def write_param_comms(native: _native.Trace, path: str | os.PathLike[str]) -> Path:
+    """Writes the file under a temporary name, then renames it; see `Trace.to_param_comms`."""
+    target, (_, *left_out) = write_atomic(path, lambda target, _: native.write_param_comms(target))
+    for number, reason in zip(left_out, _REASONS, strict=True):
+        if number:
+            warn(f"left {text.plural(number, 'communication')} out of {target.name}: {reason}")
+    return target
