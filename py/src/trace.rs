@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use kinetoscope::analyze::{KERNEL_SOURCES, SourceFile, kernel_file_names, kernel_sources};
 use kinetoscope::analyze::{Selection, SelectionRequest, coverage, events_inside, events_within};
 use kinetoscope::edit::{ExecutionEdit, Redaction, edit, redact, separate_devices, shrink, split, trim};
 use kinetoscope::link::{CapturedGraphs, MergedRank, MergedRanks};
@@ -103,6 +104,22 @@ impl Trace {
         let (graphs, capture) = (Arc::clone(&self.linked), Arc::clone(&capture.linked));
         let found = py.detach(|| CapturedGraphs::new(graphs, capture));
         Table::new(CAPTURED.of(&Arc::new(found)))
+    }
+
+    /// The compiled kernels with their nodes and lines, from files given by name and content.
+    fn kernel_sources(&self, py: Python<'_>, files: Vec<(String, Vec<u8>)>) -> Table {
+        let linked = self.linked();
+        let rows = py.detach(|| {
+            let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+            let files: Vec<_> = files.into_iter().map(|(name, bytes)| SourceFile { name, text: text(bytes) }).collect();
+            kernel_sources(&linked, &files)
+        });
+        Table::new(KERNEL_SOURCES.of(&Arc::new(rows)))
+    }
+
+    /// The names of the source files of compiled kernels, without folders.
+    fn kernel_file_names(&self) -> Vec<String> {
+        kernel_file_names(&self.linked)
     }
 
     /// Names of all tables.

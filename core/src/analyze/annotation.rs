@@ -29,7 +29,8 @@ pub(super) static ANNOTATIONS: Analysis = Analysis {
 pub struct AnnotationRow {
     /// The name.
     pub name: String,
-    /// `host` (`user_annotation`) or `device` (`gpu_user_annotation`).
+    /// `host` (`user_annotation`), `device` (`gpu_user_annotation`), or `kernel`: kernels of graphs
+    /// that carry the annotation themselves.
     pub side: &'static str,
     /// How many.
     pub count: u64,
@@ -74,6 +75,45 @@ const COLUMNS: &[Column<Vec<AnnotationRow>>] = &[
     int("longest_id", |rows, at| Some(i64::from(rows[at].longest_id))),
 ];
 
+const KERNEL: &str = "kernel";
+
+/// Annotations that kernels of graphs carry, with the time of these kernels.
+fn carried(selection: &Selection<'_>) -> Vec<AnnotationRow> {
+    let trace = &selection.linked.trace;
+    let mut groups: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+    if trace.has_marks() {
+        for row in selection.device_work() {
+            if let Some(name) = trace.stated_annotation(row) {
+                groups.entry(name).or_default().push(row);
+            }
+        }
+    }
+    let row = |(name, rows): (String, Vec<usize>)| {
+        let durs: Vec<_> = rows.iter().map(|row| selection.dur_ns(*row)).collect();
+        let Durations { count, total_ns, mean_ns, std_ns, min_ns, max_ns } = Durations::of(&durs);
+        let longest = rows.iter().copied().max_by_key(|row| (selection.dur_ns(*row), std::cmp::Reverse(*row)));
+        let longest_id = longest.map_or(0, |row| trace.events.position[row]);
+        let share = 0.0;
+        AnnotationRow {
+            name,
+            side: KERNEL,
+            count,
+            total_ns,
+            share,
+            mean_ns,
+            std_ns,
+            min_ns,
+            max_ns,
+            device_total_ns: Some(total_ns),
+            longest_id,
+        }
+    };
+    let mut rows: Vec<_> = groups.into_iter().map(row).collect();
+    let all_ns = sum_ns(rows.iter().map(|row| row.total_ns)).max(1);
+    rows.iter_mut().for_each(|row| row.share = row.total_ns as f64 / all_ns as f64);
+    rows
+}
+
 /// Annotations by name and side, the longest total first. Times are cut to the selection; device
 /// times of work launched inside, or by the backward pass that the range's thread waited for, are
 /// those of whole ranges.
@@ -113,7 +153,8 @@ pub fn annotations(selection: &Selection<'_>) -> Vec<AnnotationRow> {
         }
     };
     let mut rows: Vec<_> = groups.into_iter().map(row).collect();
-    for row in &mut rows {
+    rows.extend(carried(selection));
+    for row in rows.iter_mut().filter(|row| row.side != KERNEL) {
         row.share = row.total_ns as f64 / sides[usize::from(row.side == "device")].max(1) as f64;
     }
     sort::by_key(&mut rows, |row| std::cmp::Reverse(row.total_ns));

@@ -1,5 +1,7 @@
 //! Sums the time of modules (`nn.Module`): host time of calls, device time forward and backward.
 
+use std::collections::BTreeMap;
+
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
@@ -42,16 +44,17 @@ pub struct ModuleRow {
     pub device_total_ns: i64,
     /// Device time of the work for it alone.
     pub device_self_ns: i64,
-    /// The part of `device_total_ns` that was launched while the module was called: forward.
-    pub forward_ns: i64,
+    /// The part of `device_total_ns` that was launched while the module was called: forward. `None`
+    /// for modules that only kernels of graphs name, which do not tell it.
+    pub forward_ns: Option<i64>,
     /// The other part, launched by operators of the backward pass.
-    pub backward_ns: i64,
+    pub backward_ns: Option<i64>,
     /// Kernels, copies and fills for it and for the modules inside it.
     pub num_device_events: u64,
-    /// Host time of the longest call.
-    pub max_ns: i64,
+    /// Host time of the longest call; `None` without calls.
+    pub max_ns: Option<i64>,
     /// Its id.
-    pub longest_id: u32,
+    pub longest_id: Option<u32>,
 }
 
 pub(crate) static TABLE: Table<Vec<ModuleRow>> =
@@ -64,11 +67,11 @@ const COLUMNS: &[Column<Vec<ModuleRow>>] = &[
     int("self_ns", |rows, at| Some(rows[at].self_ns)),
     int("device_total_ns", |rows, at| Some(rows[at].device_total_ns)),
     int("device_self_ns", |rows, at| Some(rows[at].device_self_ns)),
-    int("forward_ns", |rows, at| Some(rows[at].forward_ns)),
-    int("backward_ns", |rows, at| Some(rows[at].backward_ns)),
+    int("forward_ns", |rows, at| rows[at].forward_ns),
+    int("backward_ns", |rows, at| rows[at].backward_ns),
     int("num_device_events", |rows, at| Some(rows[at].num_device_events as i64)),
-    int("max_ns", |rows, at| Some(rows[at].max_ns)),
-    int("longest_id", |rows, at| Some(i64::from(rows[at].longest_id))),
+    int("max_ns", |rows, at| rows[at].max_ns),
+    int("longest_id", |rows, at| rows[at].longest_id.map(i64::from)),
 ];
 
 /// The cost of a module's call, alone or with nested calls.
@@ -89,6 +92,9 @@ type ModuleCosts = FxHashMap<u32, ModuleCost>;
 /// Device work is for the innermost module around its launch or, when a backward operator launched
 /// it, around the forward operator of that. It counts in that module's `device_self_ns`, and in
 /// `device_total_ns` of the module and of all that the call is inside of.
+///
+/// Kernels of graphs that name a module themselves (`fqn`) count for the row of that path, and in
+/// `device_total_ns` of the paths that it begins with.
 pub fn modules(selection: &Selection<'_>) -> Vec<ModuleRow> {
     let linked = selection.linked;
     let is_module = |row: &u32| linked.trace.event_name(*row as usize).starts_with(MODULE_PREFIX);
@@ -118,6 +124,7 @@ pub fn modules(selection: &Selection<'_>) -> Vec<ModuleRow> {
         }
     }
     let mut rows: Vec<_> = rows.into_values().collect();
+    rows.extend(stated(selection));
     sort::by(&mut rows, |a, b| {
         (b.device_self_ns, b.total_ns).cmp(&(a.device_self_ns, a.total_ns)).then_with(|| a.module.cmp(&b.module))
     });
@@ -128,7 +135,11 @@ pub fn modules(selection: &Selection<'_>) -> Vec<ModuleRow> {
 fn own(selection: &Selection<'_>) -> ModuleCosts {
     let (links, events) = (&selection.linked.links, &selection.linked.trace.events);
     let mut costs = ModuleCosts::default();
+    let has_marks = selection.linked.trace.has_marks();
     for row in selection.device_work() {
+        if has_marks && selection.linked.trace.stated_module(row).is_some() {
+            continue;
+        }
         let Some(call) = selection.linked.frames().module.get(row) else { continue };
         let (start, end) = (events.start[call as usize], events.end(call as usize));
         let launch = links.launch.get(row).map(|launch| events.start[launch as usize]);
@@ -139,6 +150,38 @@ fn own(selection: &Selection<'_>) -> ModuleCosts {
     }
     costs
 }
+
+/// Modules that kernels of graphs name themselves; no call of theirs is known.
+fn stated(selection: &Selection<'_>) -> Vec<ModuleRow> {
+    let trace = &selection.linked.trace;
+    let mut paths: BTreeMap<String, ModuleRow> = BTreeMap::new();
+    if !trace.has_marks() {
+        return Vec::new();
+    }
+    for work in selection.device_work() {
+        if let Some(module) = trace.stated_module(work) {
+            let row = paths.entry(module).or_default();
+            add_ns(&mut row.device_self_ns, selection.dur_ns(work));
+            row.num_device_events += 1;
+        }
+    }
+    let own: Vec<_> =
+        paths.iter().map(|(path, row)| (path.clone(), row.device_self_ns, row.num_device_events)).collect();
+    for (path, device_ns, num_events) in own {
+        let outer = path.match_indices('.').map(|(end, _)| &path[..end]).chain([path.as_str()]);
+        // Paths are short, but a hostile one may not be.
+        for outer in outer.take(MAX_PATH) {
+            if let Some(row) = paths.get_mut(outer) {
+                add_ns(&mut row.device_total_ns, device_ns);
+                row.num_device_events += if outer == path { 0 } else { num_events };
+            }
+        }
+    }
+    paths.into_iter().map(|(module, row)| ModuleRow { module, ..row }).collect()
+}
+
+/// Parts of a path that are looked at.
+const MAX_PATH: usize = 64;
 
 /// The costs of the calls with those of all calls inside them.
 fn with_inner(selection: &Selection<'_>, calls: &[u32], mut costs: ModuleCosts) -> ModuleCosts {
@@ -167,8 +210,8 @@ impl ModuleRow {
         }
         if selection.contains(call) {
             let dur = selection.dur_ns(call);
-            if self.count == 0 || dur > self.max_ns {
-                (self.max_ns, self.longest_id) = (dur, trace.events.position[call]);
+            if self.max_ns.is_none_or(|max_ns| dur > max_ns) {
+                (self.max_ns, self.longest_id) = (Some(dur), Some(trace.events.position[call]));
             }
             self.count += 1;
             if !is_inside {
@@ -181,8 +224,8 @@ impl ModuleRow {
 
     /// Adds the device work of a call and of all calls inside it.
     fn add_inside(&mut self, all: ModuleCost) {
-        add_ns(&mut self.forward_ns, all.forward_ns);
-        add_ns(&mut self.backward_ns, all.backward_ns);
+        add_ns(self.forward_ns.get_or_insert(0), all.forward_ns);
+        add_ns(self.backward_ns.get_or_insert(0), all.backward_ns);
         add_ns(&mut self.device_total_ns, all.forward_ns.saturating_add(all.backward_ns));
         self.num_device_events += all.num_device_events;
     }

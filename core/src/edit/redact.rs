@@ -186,6 +186,7 @@ impl Redactor {
     fn inside(&mut self, key: &str, inner: &str, text: &str) -> Option<String> {
         match (key, inner) {
             ("deviceProperties" | "computeProperties", "name") if is_device(text) => None,
+            ("name" | "labels", "") if is_tool_title(text) => None,
             ("kernel" | "kernel_name", "") => Some(self.kernel(text)),
             // A text that is JSON itself: the process groups of an Execution Trace.
             _ if text.starts_with(['[', '{']) && serde_json::from_str::<Value>(text).is_ok() => {

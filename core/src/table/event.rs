@@ -56,10 +56,16 @@ const COLUMNS: &[Column] = &[
         origin.is_some_and(|origin| put(out, origin.name()))
     }),
     text("module", |linked, row, out| {
+        if let Some(module) = linked.trace.stated_module(row) {
+            return put(out, &module);
+        }
         let module = linked.frames().module.get(row).map(|module| linked.trace.event_name(module as usize));
         module.is_some_and(|name| put(out, name.strip_prefix(MODULE_PREFIX).unwrap_or(name)))
     }),
     text("annotation", |linked, row, out| {
+        if let Some(annotation) = linked.trace.stated_annotation(row) {
+            return put_name(out, &annotation);
+        }
         let annotation = linked.frames().annotation.get(row);
         annotation.is_some_and(|annotation| put_name(out, linked.trace.event_name(annotation as usize)))
     }),
@@ -80,6 +86,8 @@ const COLUMNS: &[Column] = &[
     int("out_elems", |linked, row| integer(linked, row, ArgKey::OutElems)),
     int("group_size", |linked, row| integer(linked, row, ArgKey::GroupSize)),
     text("group_name", |linked, row, out| arg_text(linked, row, ArgKey::GroupName, out)),
+    uint("graph_id", |linked, row| linked.trace.graph_id(row)),
+    uint("graph_node_id", |linked, row| linked.trace.graph_node_id(row)),
     int("recorded_dur_ns", |linked, row| linked.trace.events.impossible_dur(row).map(|dur| dur.0)),
     json("args", |linked, row, out| {
         let start = out.len();

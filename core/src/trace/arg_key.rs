@@ -40,6 +40,7 @@ pub enum ArgKey {
     GraphNodeId,
     ModulePath,
     KernelAnnotation,
+    MarkName,
     KernelFile,
     KernelHash,
 }
@@ -60,7 +61,7 @@ pub(super) enum ColumnKind {
 }
 
 /// All known keys, in the order of their codes.
-pub(super) const KNOWN: [(ArgKey, ColumnKind, &[&str]); 37] = [
+pub(super) const KNOWN: [(ArgKey, ColumnKind, &[&str]); 38] = [
     (ArgKey::Correlation, ColumnKind::Identifier, &["correlation", "correlation_id"]),
     (ArgKey::ExternalId, ColumnKind::Identifier, &["External id", "external id"]),
     (ArgKey::RecordId, ColumnKind::Identifier, &["Record function id"]),
@@ -96,6 +97,7 @@ pub(super) const KNOWN: [(ArgKey, ColumnKind, &[&str]); 37] = [
     (ArgKey::GraphNodeId, ColumnKind::Identifier, &["graph node id"]),
     (ArgKey::ModulePath, ColumnKind::None, &["fqn", "module_fqn"]),
     (ArgKey::KernelAnnotation, ColumnKind::None, &["annotation"]),
+    (ArgKey::MarkName, ColumnKind::None, &["name"]),
     (ArgKey::KernelFile, ColumnKind::None, &["kernel_file"]),
     (ArgKey::KernelHash, ColumnKind::None, &["kernel_hash"]),
 ];

@@ -71,6 +71,11 @@ impl ArgsTemplate {
         self.known_keys.get(at).is_some_and(Option::is_some)
     }
 
+    /// Whether it has a known key.
+    pub(crate) fn has(&self, key: ArgKey) -> bool {
+        self.places[key as usize] != KeyLocation::Absent
+    }
+
     /// How many numbers each event of this template has.
     pub fn num_slots(&self) -> usize {
         usize::from(self.num_slots)

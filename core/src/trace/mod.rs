@@ -6,6 +6,7 @@ pub mod collective;
 pub mod decimal;
 pub mod event;
 pub mod flow;
+mod graph_mark;
 pub mod group;
 pub mod iteration;
 pub mod kind;

@@ -77,6 +77,7 @@ def read(  # noqa: PLR0913 - options by keyword
     * a Chakra trace (`.et`): returns a Chakra
     * a memory snapshot (`torch.cuda.memory._dump_snapshot`): returns a MemorySnapshot
     * a memory timeline (`export_memory_timeline`, as JSON): returns a MemoryTimeline
+    * a dump of the flight recorder (`torch.distributed`): returns a FlightRecorder
 
     `et` is the Execution Trace, or the archive of Execution Traces; False for none. By default,
     `read` looks beside a path or URL for a file with a matching name: `torch_et_0.json.gz` for
@@ -241,10 +242,12 @@ def split(trace: Trace) -> list[RankPart]:
 def _tables(native: _native.Tables, source: str | None) -> Tables:
     """Wraps a file that is not a trace in its public class."""
     from kinetoscope.chakra import Chakra
+    from kinetoscope.flight_recorder import FlightRecorder
     from kinetoscope.memory import MemorySnapshot, MemoryTimeline
 
     classes: dict[str, type[Tables]] = {
         "a Chakra trace": Chakra,
+        "a flight recorder": FlightRecorder,
         "a memory snapshot": MemorySnapshot,
         "a memory timeline": MemoryTimeline,
     }
