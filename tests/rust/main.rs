@@ -22,6 +22,7 @@ mod et_plus;
 mod execution;
 mod extent;
 mod files;
+mod finding_causes;
 mod finding_idle;
 mod finding_rules;
 mod findings;

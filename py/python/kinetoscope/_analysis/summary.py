@@ -107,6 +107,10 @@ def _device_card(device: Row) -> Card:
     return Card(f"device{number} busy", f"{text.share(device['busy_share'], 1)}{unknown}")
 
 
+def _optional_time(number: int | None) -> str:
+    return "" if number is None else text.duration(number)
+
+
 # --- layout --------------------------------------------------------------------------------------
 
 
@@ -164,6 +168,7 @@ _LAYOUTS = (
             _word("subject", "subject"),
             _time("cost", "cost_ns"),
             _Column("share", "share", _share),
+            _Column("also in others", "overlap_ns", _optional_time, is_optional=True),
             _word("fix", "advice"),
         ),
         "num_findings",
@@ -240,6 +245,14 @@ _LAYOUTS = (
 )
 
 
+def _together(data: dict[str, Any]) -> str:
+    """Says how long all costs last, where overlapping costs count once."""
+    cost_ns = data["findings_cost_ns"]
+    return (
+        f" (costs overlap: together at most {text.duration(cost_ns)})" if cost_ns and len(data["findings"]) > 1 else ""
+    )
+
+
 def _section(layout: _Layout, data: dict[str, Any], limit: int) -> Section:
     rows: list[Row] = data[layout.key]
     columns = [
@@ -248,7 +261,7 @@ def _section(layout: _Layout, data: dict[str, Any], limit: int) -> Section:
     limit = min(limit, layout.limit or limit)
     num_rows = data[layout.count_key] if layout.count_key else len(rows)
     return Section(
-        title=layout.title,
+        title=f"{layout.title}{_together(data) if layout.key == 'findings' else ''}",
         header=[column.title for column in columns],
         rows=[[column.words(row[column.key]) for column in columns] for row in rows[:limit]],
         numbers=[column.is_number for column in columns],
