@@ -82,7 +82,7 @@ fn nearest_in_file(trace: &Trace, launches: &[((u64, StrId), u32)], row: usize) 
     of_number(launches, trace.correlation_id(row)?).min_by_key(distance).map(|(process, _)| process)
 }
 
-/// Whether events of several host processes alternate in the file, as where they are sorted by time.
+/// Whether events of several host processes alternate in the file, as if sorted by time.
 fn is_mixed(trace: &Trace, hosts: &FxHashSet<StrId>) -> bool {
     let rows = (0..trace.events.len()).filter(|row| !trace.is_on_device(*row));
     let processes = rows.map(|row| trace.process_of(row)).filter(|process| hosts.contains(process));
