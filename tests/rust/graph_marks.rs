@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use kinetoscope::LinkedTrace;
 use kinetoscope::analyze::{Selection, annotations, modules};
-use kinetoscope::table::{TABLES, json_lines, table};
+use kinetoscope::table::{TABLES, table};
 use serde_json::{Value, json};
 
 use crate::files;

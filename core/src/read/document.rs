@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::builder::TraceBuilder;
 use super::environment::{is_private_key, without_private};
 use super::foreign;
+use super::input::Limits;
 use super::section::{ArrayTally, read_section};
 use super::text_window::TextWindow;
 use super::trace_array::TraceArray;
@@ -21,6 +22,7 @@ use crate::warning::WarningKind;
 pub(super) fn read_document(
     window: TextWindow<'_>,
     file: Option<Arc<str>>,
+    limits: Limits,
     builder: &mut TraceBuilder,
 ) -> Result<(), Error> {
     builder.file = file;
@@ -34,6 +36,7 @@ pub(super) fn read_document(
         events: None,
         nodes: None,
         head,
+        keeps_environment: limits.include_environment,
     };
     let outcome = document.read();
     document.conclude(outcome)
@@ -57,6 +60,8 @@ struct Document<'a, 'b> {
     nodes: Option<ArrayTally>,
     /// The first bytes.
     head: Vec<u8>,
+    /// See [`Limits::include_environment`].
+    keeps_environment: bool,
 }
 
 /// Bytes at the start of a document that tell its format.
@@ -141,7 +146,7 @@ impl Document<'_, '_> {
 
     fn read_header(&mut self, key: &HeaderKey) -> Result<(), DocumentEnd> {
         let mut value = self.unit(|scanner| scanner.skip_value().map(<[u8]>::to_vec))?;
-        if !self.builder.keeps_environment {
+        if !self.keeps_environment {
             let name = String::from_utf8_lossy(&key.raw);
             if is_private_key(&name) {
                 self.left_out.push(name.into_owned());

@@ -42,7 +42,7 @@ fn found(context: &RuleContext<'_>) -> Vec<RuleMatch> {
         let after = context.trace.events.row_at(gap.after_id?)? as u32;
         Some((what_the_host_did(context, gap)?, gap.time.dur().0, after))
     });
-    let row = |gap: &IdleGap| Some((context.trace.events.row_at(gap.after_id)? as u32, gap.time));
+    let row = |gap: &IdleGap| Some((context.trace.events.row_at(gap.after_id?)? as u32, gap.time));
     let gap_of: FxHashMap<u32, TimeRange> = idle.iter().filter_map(row).collect();
     let told = |(subject, costs): (String, Vec<(i64, u32)>)| {
         let detail = plural(costs.len(), "gap");
