@@ -100,9 +100,6 @@ pub fn modules(selection: &Selection<'_>) -> Vec<ModuleRow> {
     let is_module = |row: &u32| linked.trace.event_name(*row as usize).starts_with(MODULE_PREFIX);
     // Parents come before their children in this order.
     let calls: Vec<u32> = linked.links.nesting.order.iter().copied().filter(is_module).collect();
-    if calls.is_empty() {
-        return Vec::new();
-    }
     let names = |is_counted: &dyn Fn(usize) -> bool| {
         let mut names = vec![None; linked.trace.events.len()];
         let counted = calls.iter().map(|call| *call as usize).filter(|call| is_counted(*call));

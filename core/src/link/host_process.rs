@@ -16,12 +16,15 @@ use crate::trace::arg_key::ArgKey;
 /// Kineto gives device events the pid of their device, so a file that merges ranks does not state
 /// whose they are. Device and host process belong together if a merger gave both the same label
 /// (`[TP00] 0` and `[TP00] 4242`), if the launches of nearly all of its device events are of one
-/// host process, or if they are one. These launches are the nearest in the file, if it has one rank
-/// after the other. If it mixes ranks, launches and device events of one number pair in order.
+/// host process, or if they are one. These launches are those in the same part of the file, if it
+/// has one rank after the other. If it mixes ranks, launches and device events of one number pair
+/// in order.
 #[derive(Debug, Default)]
 pub(super) struct HostProcesses {
     /// By device process.
     of_device: FxHashMap<StrId, StrId>,
+    /// For processes of devices that several host processes use.
+    blocks: HostBlocks,
 }
 
 /// Out of so many launches, all but one are of one process.
@@ -40,12 +43,13 @@ impl HostProcesses {
         let devices =
             (0..trace.events.len()).filter(|row| trace.is_on_device(*row) && trace.events.kind[*row].is_device_work());
         let devices: Vec<usize> = devices.collect();
-        let is_mixed = is_mixed(trace, &hosts);
+        let blocks = HostBlocks::of(trace, &hosts, &devices);
+        let is_mixed = blocks.starts.is_empty();
         let pairs = if is_mixed {
             pairs_in_order(trace, launches, &devices)
         } else {
-            let nearest = |row: &usize| Some((*row, nearest_in_file(trace, launches, *row)?));
-            devices.iter().filter_map(nearest).collect()
+            let place = |row: &usize| Some((*row, blocks.at(trace.events.position[*row])?));
+            devices.iter().filter_map(place).collect()
         };
         let mut votes: FxHashMap<StrId, FxHashMap<StrId, usize>> = FxHashMap::default();
         for (row, host) in pairs {
@@ -59,7 +63,7 @@ impl HostProcesses {
             let same = || Some(device).filter(|device| hosts.contains(device));
             Some((device, same_label.of(device).or_else(|| winner(&votes, needed(device))).or_else(same)?))
         });
-        Self { of_device: of_device.collect() }
+        Self { of_device: of_device.collect(), blocks }
     }
 
     /// Whether a host process may have launched a device event: it is the process that the event
@@ -67,27 +71,55 @@ impl HostProcesses {
     pub(super) fn filter<'a>(&self, trace: &'a Trace, row: usize) -> impl Fn(StrId) -> bool + 'a {
         let stated = trace.args.integer(&trace.strings, trace.events.args(row), ArgKey::ProcessId);
         let of_device = self.of_device.get(&trace.process_of(row)).copied();
+        let of_device = of_device.or_else(|| self.blocks.at(trace.events.position[row]));
         let number = |host: StrId| trace.strings.text(host).parse::<i64>().ok();
-        move |host| {
-            let is_stated = stated.is_none_or(|stated| number(host).is_none_or(|number| number == stated));
-            is_stated && of_device.is_none_or(|process| process == host)
+        move |host| match stated.zip(number(host)) {
+            Some((stated, number)) => stated == number,
+            None => of_device.is_none_or(|process| process == host),
         }
     }
 }
 
-/// The process of the launch with the same number that is nearest in the file.
-fn nearest_in_file(trace: &Trace, launches: &[((u64, StrId), u32)], row: usize) -> Option<StrId> {
-    let positions = &trace.events.position;
-    let distance = |(_, host): &(StrId, u32)| positions[*host as usize].abs_diff(positions[row]);
-    of_number(launches, trace.correlation_id(row)?).min_by_key(distance).map(|(process, _)| process)
+/// The parts of a file that each have the events of one host process.
+#[derive(Debug, Default)]
+struct HostBlocks {
+    /// First positions, ascending; none if events of host processes alternate, as if sorted by
+    /// time.
+    starts: Vec<(u32, StrId)>,
 }
 
-/// Whether events of several host processes alternate in the file, as if sorted by time.
-fn is_mixed(trace: &Trace, hosts: &FxHashSet<StrId>) -> bool {
-    let rows = (0..trace.events.len()).filter(|row| !trace.is_on_device(*row));
-    let processes = rows.map(|row| trace.process_of(row)).filter(|process| hosts.contains(process));
-    let mut last = None;
-    processes.filter(|process| last.replace(*process) != Some(*process)).nth(hosts.len()).is_some()
+impl HostBlocks {
+    fn of(trace: &Trace, hosts: &FxHashSet<StrId>, devices: &[usize]) -> Self {
+        let mut blocks: Vec<(u32, u32, StrId)> = Vec::new();
+        for row in (0..trace.events.len()).filter(|row| !trace.is_on_device(*row)) {
+            let (process, position) = (trace.process_of(row), trace.events.position[row]);
+            if let Some(block) = blocks.last_mut().filter(|block| block.2 == process) {
+                block.1 = position;
+            } else if hosts.contains(&process) {
+                if blocks.len() == hosts.len() {
+                    return Self::default();
+                }
+                blocks.push((position, position, process));
+            }
+        }
+        // Work between two blocks is of the first, unless device work comes first in the file.
+        let positions = devices.iter().map(|row| trace.events.position[*row]);
+        let (first, last) = (blocks.first().map_or(0, |block| block.0), blocks.last().map_or(0, |block| block.1));
+        let comes_first = positions.clone().any(|at| at < first) && !positions.clone().any(|at| at > last);
+        let mut starts: Vec<_> = blocks.iter().map(|(first, _, host)| (*first, *host)).collect();
+        if comes_first {
+            for (at, (_, last, _)) in blocks.iter().enumerate().take(blocks.len().saturating_sub(1)) {
+                starts[at + 1].0 = last + 1;
+            }
+        }
+        Self { starts }
+    }
+
+    /// The host process of the block at a position.
+    fn at(&self, position: u32) -> Option<StrId> {
+        let at = self.starts.partition_point(|(start, _)| *start <= position);
+        self.starts.get(at.saturating_sub(1)).map(|(_, host)| *host)
+    }
 }
 
 /// Device events with the process of their launch, if the first launch of a number is that of its

@@ -138,6 +138,9 @@ impl SourceReader<'_> {
             let is_own = self.own.is_some() && name.starts_with("triton_");
             if self.names.contains(name) || is_own {
                 self.define(name, Some(at));
+            } else if !text.starts_with("def ") {
+                // The comments were about a kernel that did not run.
+                self.pending = KernelNodes::default();
             }
         } else if let Some(name) = launched(text).filter(|name| self.names.contains(name)) {
             self.define(name, None);

@@ -14,6 +14,9 @@ pub(super) struct EmittedRange<'a> {
     inputs: Option<&'a str>,
 }
 
+/// Starts of fields, which no name contains.
+const FIELDS: [&str; 4] = [", seq =", ", op_id =", ", sizes =", ", input_op_ids ="];
+
 /// How many commas are tried as the end of the name.
 const MAX_TRIES: usize = 32;
 
@@ -30,7 +33,7 @@ impl<'a> EmittedRange<'a> {
         let text = std::str::from_utf8(text).ok()?;
         let commas = text.match_indices(", ").take(MAX_TRIES);
         commas
-            .filter(|(at, _)| *at > 0)
+            .filter(|(at, _)| *at > 0 && !FIELDS.iter().any(|field| text[..*at].contains(field)))
             .find_map(|(at, _)| Self { name: &text[..at], ..Self::default() }.with(&text[at..]))
     }
 
