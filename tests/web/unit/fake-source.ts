@@ -126,6 +126,7 @@ export class FakeSource implements Source {
       dur_ns: "10",
       self_ns: "10",
       recorded_dur_ns: null,
+      frame_origin: null,
       args: [],
       owners: [],
       num_children: 0,

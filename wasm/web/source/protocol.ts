@@ -4,7 +4,7 @@
 import type { Labels } from "../base/labels";
 import type { Kind } from "../base/palette";
 import type { Duration, Span, Time } from "../base/time";
-import type { Verdict } from "./verdict";
+import type { Coverage, Verdict } from "./verdict";
 
 /** An event's position in `traceEvents`. */
 export type EventId = number;
@@ -104,22 +104,6 @@ export interface Overview {
   readonly verdict: Verdict;
   readonly health: readonly Defect[];
   readonly coverage: Coverage;
-}
-
-/** A count, and how many of it are linked. */
-export interface Share {
-  readonly count: number;
-  readonly num_linked: number;
-}
-
-/** Link coverage of the traces. */
-export interface Coverage {
-  readonly nodes: Share;
-  readonly operators: Share;
-  /** Device events with their launch. */
-  readonly device_events: Share;
-  /** Device events with their operator. */
-  readonly device_owners: Share;
 }
 
 /** Rectangles, one per row, as parallel columns. */

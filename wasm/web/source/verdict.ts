@@ -15,3 +15,19 @@ export interface Verdict {
   readonly state: VerdictState;
   readonly problems: readonly Problem[];
 }
+
+/** A count, and how many of it are linked. */
+export interface Share {
+  readonly count: number;
+  readonly num_linked: number;
+}
+
+/** Link coverage of the traces. */
+export interface Coverage {
+  readonly nodes: Share;
+  readonly operators: Share;
+  /** Device events with their launch. */
+  readonly device_events: Share;
+  /** Device events with their operator. */
+  readonly device_owners: Share;
+}

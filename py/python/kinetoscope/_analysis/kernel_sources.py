@@ -26,15 +26,15 @@ class KernelSources:
         * files of Inductor: `output_code.py`, `fx_graph_readable.py` (`TORCH_COMPILE_DEBUG=1`)
         * files of tlparse: `inductor_provenance_tracking_node_mappings.json` and others
 
-        Never opens a path that a trace or a source names. The table has one row per kernel and node:
+        Never opens a path that a trace or a source names. The table has a row per kernel and node:
 
         * `source`, `source_line`: the definition of the kernel
         * `node`, `target`: a node of the compiled graph, and its operator
         * `python_file`, `python_line`, `python_function`, `code`: the line of the program
         * `reason`: why a kernel has no source
 
-        Raises ValueError if the trace was not read from a local file and `folder` is missing. Raises
-        OSError for a missing folder or an unreadable file.
+        Raises ValueError if the trace was not read from a local file and `folder` is missing.
+        Raises OSError for a missing folder or an unreadable file.
         """
         from kinetoscope._io.kernel_sources import source_files
         from kinetoscope.table import Table

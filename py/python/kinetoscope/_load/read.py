@@ -91,11 +91,12 @@ def read(  # noqa: PLR0913 - options by keyword
     `ranks` is about files with several ranks: `"split"` makes a job of them, and `"merge"` one
     Trace. A list of ranks returns a TraceSet of these alone. docs/merged-files.md says which files
     are merged, and where each event goes.
-    `metadata` lack environment variables, host and user names, command lines and secrets of the
-    recording, because traces are shared. `include_environment=True` keeps them, also in what is
-    saved, exported or shown. The key `environment_left_out` lists the values that were left out.
 
-    A trace with defects may still be readable; `Trace.health` lists them.
+    `metadata` lacks environment variables, host and user names, command lines and secrets, because
+    traces are shared. `include_environment=True` keeps them, also in what is saved, exported or
+    shown. `environment_left_out` lists their keys.
+
+    `Trace.verdict` says whether a readable trace can be trusted.
 
     Raises:
         TraceError: the content is not a readable trace; the message says where.
@@ -105,14 +106,8 @@ def read(  # noqa: PLR0913 - options by keyword
     """
     selected = _selected_ranks(ranks)
     merges = ranks == "merge"
-    options = Options(
-        max_bytes,
-        cache_folder(cache),
-        num_processors(),
-        iteration,
-        merges=merges,
-        include_environment=include_environment,
-    )
+    flags = {"merges": merges, "include_environment": include_environment}
+    options = Options(max_bytes, cache_folder(cache), num_processors(), iteration, **flags)
     file = _open_source(source, storage_options)
     is_archive = _native.is_archive(file.head())
     execution = file.execution() if et is None else None if et is False else _open_source(et, storage_options)

@@ -1,7 +1,6 @@
 import type { JSX } from "preact";
 import { formatCount, formatShare } from "../../base/format";
-import type { Coverage } from "../../source/protocol";
-import type { VerdictState } from "../../source/verdict";
+import type { Coverage, VerdictState } from "../../source/verdict";
 import type { Timeline } from "../timeline";
 
 /** The verdict on the recording, its problems, and link coverage. */
