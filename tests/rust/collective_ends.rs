@@ -22,7 +22,7 @@ const GIVEN: [(&str, &[&str]); 6] = [
 fn recorded(info: &Value, given: &[(&str, &[&str])]) -> LinkedTrace {
     let event = |(at, (name, inputs)): (usize, &(&str, &[&str]))| {
         json!({"ph": "X", "name": name, "cat": "cpu_op", "pid": 1, "tid": 1, "ts": 10 * (at + 1), "dur": 5,
-            "args": {"Concrete Inputs": inputs}})
+            "args": {"Concrete Inputs": inputs, "Input Dims": [[8]], "Input type": ["float"]}})
     };
     let events: Vec<_> = given.iter().enumerate().map(event).collect();
     LinkedTrace::new(files::trace(&json!({"distributedInfo": info, "traceEvents": events}).to_string()))
