@@ -92,7 +92,8 @@ def test_nodes_removed_from_an_execution_trace(data: Path) -> None:
     }
     assert counts["operator_without_node"] == (number, "defect")
     operators = trace.coverage["operators"]
-    assert f"{operators['num_linked']} of {operators['count']} operators and annotations have a known node" in text
+    linked = f"{operators['num_linked']:,} of {operators['count']:,}"
+    assert f"{linked} operators and annotations have a known node" in text
 
 
 def test_an_execution_trace_of_one_iteration_has_its_reason(data: Path) -> None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import os
+
 from kinetoscope._base import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import os
-
     from kinetoscope import _native
 
 
