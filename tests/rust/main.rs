@@ -18,6 +18,7 @@ mod et_plus;
 mod execution;
 mod extent;
 mod files;
+mod finding_causes;
 mod finding_idle;
 mod finding_rules;
 mod findings;

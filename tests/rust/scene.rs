@@ -62,8 +62,13 @@ impl Scene {
 
     /// The findings of one rule.
     pub(crate) fn found(&self, rule: &str) -> Vec<Finding> {
+        self.found_at(rule, MIN_SHARE)
+    }
+
+    /// Those that cost at least a share of the time.
+    pub(crate) fn found_at(&self, rule: &str, min_share: f64) -> Vec<Finding> {
         let linked = self.linked();
-        let all = findings(&Selection::all(&linked), MIN_SHARE);
+        let all = findings(&Selection::all(&linked), min_share);
         all.into_iter().filter(|finding| finding.name == rule).collect()
     }
 

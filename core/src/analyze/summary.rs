@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::breakdown::{BreakdownRow, BreakdownSpan, MICRO_NS, breakdown};
 use super::coverage::{LinkCoverage, coverage};
 use super::finding::MIN_SHARE;
-use super::finding::{Finding, findings};
+use super::finding::{CostTotals, Finding, findings_with_totals};
 use super::health::{HealthRow, health};
 use super::interval::{clip, total_ns, union};
 use super::kernel::{KernelRow, SHORT_NS, kernels};
@@ -66,6 +66,8 @@ pub struct Summary {
     pub findings: Vec<Finding>,
     /// How much was found.
     pub num_findings: u64,
+    /// The time in which any finding costs, where overlapping costs count once.
+    pub findings_cost_ns: i64,
     /// Defects survived.
     pub health: Vec<HealthRow>,
     /// How much was linked, over the whole trace.
@@ -150,15 +152,19 @@ impl IterationTime {
 /// # Ok::<(), kinetoscope::Error>(())
 /// ```
 pub fn summary(selection: &Selection<'_>, limit: usize) -> Summary {
-    with_findings(selection, limit, findings(selection, MIN_SHARE))
+    with_findings(selection, limit, findings_with_totals(selection, MIN_SHARE))
 }
 
 /// The same without findings, which take longer than all the rest.
 pub fn brief_summary(selection: &Selection<'_>, limit: usize) -> Summary {
-    with_findings(selection, limit, Vec::new())
+    with_findings(selection, limit, (Vec::new(), CostTotals::default()))
 }
 
-fn with_findings(selection: &Selection<'_>, limit: usize, mut findings: Vec<Finding>) -> Summary {
+fn with_findings(
+    selection: &Selection<'_>,
+    limit: usize,
+    (mut findings, totals): (Vec<Finding>, CostTotals),
+) -> Summary {
     let linked = selection.linked;
     let (mut operators, mut kernels) = (operators(selection), kernels(selection, SHORT_NS));
     let mut modules = modules(selection);
@@ -178,6 +184,7 @@ fn with_findings(selection: &Selection<'_>, limit: usize, mut findings: Vec<Find
         num_modules,
         findings,
         num_findings,
+        findings_cost_ns: totals.union_ns,
         health: health(linked),
         coverage: coverage(linked),
     }

@@ -65,6 +65,7 @@ const COLUMNS: &[Column<Vec<Summary>>] = &[
     int("num_kernels", |rows, at| Some(rows[at].num_kernels as i64)),
     int("num_modules", |rows, at| Some(rows[at].num_modules as i64)),
     int("num_findings", |rows, at| Some(rows[at].num_findings as i64)),
+    int("findings_cost_ns", |rows, at| Some(rows[at].findings_cost_ns)),
     int("num_defects", |rows, at| Some(rows[at].health.iter().map(|row| row.count as i64).sum())),
 ];
 

@@ -6,6 +6,7 @@ pub(crate) use super::collective::summary::TABLE as COLLECTIVE_SUMMARY;
 pub(crate) use super::critical_path::job_path::RANKS as JOB_CRITICAL_PATH_RANKS;
 pub(crate) use super::critical_path::row::{BOUND as CRITICAL_PATH_BOUND, NAMES as CRITICAL_PATH_OPERATORS};
 pub(crate) use super::device::row::TABLE as ROOFLINE_DEVICE;
+pub(crate) use super::finding::cost_overlap::TABLE as FINDING_TOTALS;
 pub(crate) use super::finding::row::OF_TRACE as FINDINGS;
 pub(crate) use super::finding::rules::RULES_TABLE as FINDING_RULES;
 pub(crate) use super::idle::{GAPS, TABLE as IDLE};

@@ -50,6 +50,7 @@ fn finding_json(part: TraceView<'_>, finding: &Finding) -> Value {
         "advice": finding.advice,
         "cost_ns": finding.cost_ns,
         "share": rounded(finding.share),
+        "overlap_ns": finding.overlap_ns,
         "count": finding.count,
         "confidence": rounded(finding.confidence),
         "start": start.map(|start| part.offset(start)),

@@ -21,7 +21,7 @@ Step = Callable[[], None]
 
 
 def found(step: Step, folder: Path, **options: bool) -> Counter[str]:
-    """How often each pattern is found in three steps, recorded with stacks and shapes."""
+    """How often each pattern is found in three steps, at any cost, recorded with stacks and shapes."""
     step()
     activities = [torch.profiler.ProfilerActivity.CPU]
     with torch.profiler.profile(activities=activities, record_shapes=True, with_stack=True, **options) as prof:
@@ -30,7 +30,7 @@ def found(step: Step, folder: Path, **options: bool) -> Counter[str]:
     path = folder / "trace.json"
     prof.export_chrome_trace(str(path))
     counts: Counter[str] = Counter()
-    for name, count in ks.read(path).findings().select("finding", "count").rows():
+    for name, count in ks.read(path).findings(min_share=0).select("finding", "count").rows():
         counts[name] += count
     return counts
 
@@ -53,6 +53,65 @@ def test_optimizers(tmp_path: Path) -> None:
     assert one_by_one["gradients_zeroed"] >= 3
     mended = found(optimizing(foreach=True, set_to_none=True), tmp_path)
     assert not {"unfused_optimizer", "gradients_zeroed"} & mended.keys()
+
+
+def stepping_with_closure(*, foreach: bool) -> Step:
+    layers = [torch.nn.Sequential(torch.nn.Linear(64, 64), torch.nn.ReLU()) for _ in range(6)]
+    model = torch.nn.Sequential(*layers)
+    optimizer = torch.optim.AdamW(model.parameters(), foreach=foreach)
+    batch = torch.randn(4096, 64)
+
+    def closure() -> Any:
+        optimizer.zero_grad()
+        loss = model(batch).square().mean()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        return loss
+
+    return lambda: optimizer.step(closure)
+
+
+@pytest.mark.parametrize("with_stack", [False, True])
+def test_a_closure_is_no_update(tmp_path: Path, *, with_stack: bool) -> None:
+    trace = recorded(stepping_with_closure(foreach=False), tmp_path, with_stack=with_stack)
+    events = trace.events.select("name", "start_ns", "dur_ns").rows()
+    steps = sum(dur for name, _, dur in events if name.startswith("Optimizer.step#"))
+    square_roots = sum(dur for name, _, dur in events if name == "aten::sqrt")
+    updates = [
+        cost for name, cost in trace.findings().select("finding", "cost_ns").rows() if name == "unfused_optimizer"
+    ]
+    assert len(updates) == 1
+    # The updates hold all square roots, and none of the passes.
+    backward = sum(dur for name, _, dur in events if name.startswith("autograd::engine::evaluate_function"))
+    assert square_roots < updates[0] < steps - backward
+    mended = recorded(stepping_with_closure(foreach=True), tmp_path, with_stack=with_stack)
+    assert "unfused_optimizer" not in [name for (name,) in mended.findings().select("finding").rows()]
+
+
+@pytest.mark.parametrize("with_stack", [False, True])
+def test_only_compilation_is_compilation(tmp_path: Path, *, with_stack: bool) -> None:
+    torch.compiler.reset()
+    compiled = torch.compile(lambda batch: batch.relu().sum(), backend="aot_eager", dynamic=False)
+    compiled(torch.randn(8, 8))
+    sizes = [8, 9, 8, 10]
+
+    def names(step: Step) -> list[tuple[str, int]]:
+        rows = recorded(step, tmp_path, with_stack=with_stack).findings().select("finding", "count").rows()
+        return [(name, count) for name, count in rows if name == "recompilation"]
+
+    assert names(lambda: compiled(torch.randn(8, 8))) == []
+    assert names(lambda: compiled(torch.randn(sizes.pop(), 8))) == [("recompilation", 2)]
+
+
+def recorded(step: Step, folder: Path, *, with_stack: bool) -> ks.Trace:
+    """Three steps, recorded."""
+    activities = [torch.profiler.ProfilerActivity.CPU]
+    with torch.profiler.profile(activities=activities, with_stack=with_stack) as prof:
+        for _ in range(3):
+            step()
+    path = folder / "trace.json"
+    prof.export_chrome_trace(str(path))
+    return ks.read(path)
 
 
 def convolving(*, bias: bool, mode: bool) -> Step:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+import kinetoscope as ks
 import pytest
 from kinetoscope.hta import TraceAnalysis
 from kinetoscope.hta.trace_analysis import TimeSeriesTypes
@@ -72,6 +73,37 @@ def test_steps_and_breakdowns_leave_out_the_last_step(analyzer: TraceAnalysis, t
     assert temporal.to_numpy().tolist() == [[0, *row], [3, *row]]
     whole = TraceAnalysis(trace_files={0: write(tmp_path, 0)}, include_last_profiler_step=True)
     assert whole.get_temporal_breakdown(visualize=False)["kernel_time(us)"].tolist() == [70]
+
+
+@pytest.mark.parametrize(("correlation", "is_kept"), [(5, False), (0, False), (-1, True), (None, True)])
+@pytest.mark.parametrize("has_last_step", [False, True])
+def test_analyses_count_the_work_of_the_frame(
+    tmp_path: Path, correlation: int | None, *, is_kept: bool, has_last_step: bool
+) -> None:
+    """As in HTA 0.6.1: with steps, the frame leaves out work whose `correlation` no host event has."""
+    orphan = {} if correlation is None else {"correlation": correlation}
+    events = [
+        event("user_annotation", "ProfilerStep#1", 1, (100, 100)),
+        event("user_annotation", "ProfilerStep#2", 1, (200, 100)),
+        event("cuda_runtime", "cudaLaunchKernel", 1, (110, 2), correlation=11),
+        event("cuda_runtime", "cudaLaunchKernel", 1, (210, 2), correlation=12),
+        event("kernel", "orphan", 7, (101, 20), device=0, stream=7, **orphan),
+        event("kernel", "k1", 7, (130, 10), device=0, stream=7, correlation=11),
+        event("kernel", "k2", 7, (230, 10), device=0, stream=7, correlation=12),
+    ]
+    path = tmp_path / "rank0.json"
+    path.write_text(json.dumps({"distributedInfo": {"rank": 0}, "traceEvents": events}))
+    analyzer = TraceAnalysis(trace_files={0: str(path)}, include_last_profiler_step=has_last_step)
+    frame = analyzer.t.get_trace(0)
+    runs = {**({1: 20} if is_kept else {}), 30: 10, **({130: 10} if has_last_step else {})}
+    assert sorted(frame.loc[frame["stream"] >= 0, "ts"]) == list(runs)
+    temporal = analyzer.get_temporal_breakdown(visualize=False)
+    assert temporal["compute_time(us)"].tolist() == [sum(runs.values())]
+    assert temporal["kernel_time(us)"].tolist() == [max(runs) + 10 - min(runs)]
+    kernels = analyzer.get_gpu_kernel_breakdown(visualize=False)[1]
+    assert ("orphan" in kernels["name"].tolist()) == is_kept
+    # Our own analyses count all device work.
+    assert sum(time for (time,) in ks.read(path).breakdown().select("compute_ns").rows()) == 40_000
 
 
 def test_overlap(analyzer: TraceAnalysis) -> None:

@@ -29,6 +29,7 @@ function finding(source: FakeSource, name: string, ids: readonly number[], cost:
     advice: "",
     cost_ns: cost,
     share: 0.1,
+    overlap_ns: null,
     count: ids.length,
     confidence: 1,
     start: evidence[0]?.start ?? null,

@@ -299,6 +299,8 @@ export interface Finding {
   readonly advice: string;
   readonly cost_ns: number;
   readonly share: number;
+  /** The part of the cost that other findings of the trace count, too; null where unknown. */
+  readonly overlap_ns: number | null;
   readonly count: number;
   readonly confidence: number;
   /** Start of the evidence; null without evidence. */

@@ -57,8 +57,8 @@ fn rule_match(context: &RuleContext<'_>, subject: String, costs: Vec<(i64, u32)>
         add_ns(&mut all_ns, context.time(*row).dur().0);
     }
     let detail = format!("{}, {} in {}", plural(costs.len(), "event"), size_text(bytes), duration_text(all_ns));
-    let exposed_ns = context.all_exposed_ns(&costs);
-    RuleMatch::of(subject, costs, 0.9).at_most(exposed_ns).detailed(detail)
+    let exposed = context.all_exposed(&costs);
+    RuleMatch::of(subject, costs, 0.9).during(exposed).detailed(detail)
 }
 
 /// Whether a copy has the host on one side.

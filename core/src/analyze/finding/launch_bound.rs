@@ -61,10 +61,8 @@ fn found(context: &RuleContext<'_>) -> Vec<RuleMatch> {
         of_compiled(context),
         if has_stacks(context) { SLOWED } else { "" }
     );
-    vec![RuleMatch {
-        count: idle.len() as u64,
-        ..RuleMatch::of("device", costs, 0.8).at_most(total_ns(&idle)).detailed(detail)
-    }]
+    let count = idle.len() as u64;
+    vec![RuleMatch { count, ..RuleMatch::of("device", costs, 0.8).during(idle).detailed(detail) }]
 }
 
 /// With graphs in use, only the gaps between them remain.

@@ -1,5 +1,6 @@
 //! Finds waits for data.
 
+use super::super::interval::total_ns;
 use super::super::number_text::{duration_text, plural};
 use super::rule::{MIN_SHARE, Rule, RuleScope};
 use super::rule_context::RuleContext;
@@ -38,9 +39,9 @@ fn found(context: &RuleContext<'_>, iterator: &str) -> Vec<RuleMatch> {
         return Vec::new();
     }
     let costs: Vec<_> = rows.iter().map(|row| (context.lost_ns(context.time(*row)), *row)).collect();
-    let loading_ns = context.all_ns(&costs);
-    let lost_ns = context.all_lost_ns(rows.iter().map(|row| context.time(*row)));
-    let is_costly = lost_ns as f64 > MIN_SHARE * context.span_ns as f64;
+    let loading_ns = total_ns(&context.all_times(&costs));
+    let lost = context.all_lost(rows.iter().map(|row| context.time(*row)));
+    let is_costly = total_ns(&lost) as f64 > MIN_SHARE * context.span_ns as f64;
     let detail = format!("{} loaded in {}", plural(rows.len(), "batch"), duration_text(loading_ns));
-    vec![RuleMatch::of(iterator, costs, if is_costly { 0.95 } else { 0.3 }).at_most(lost_ns).detailed(detail)]
+    vec![RuleMatch::of(iterator, costs, if is_costly { 0.95 } else { 0.3 }).during(lost).detailed(detail)]
 }

@@ -1,7 +1,9 @@
 //! Finds long idle times during host work other than launches.
 
+use rustc_hash::FxHashMap;
+
 use super::super::idle::{IdleCause, IdleGap, host_during};
-use super::super::interval::RangeCover;
+use super::super::interval::{RangeCover, union};
 use super::super::number_text::plural;
 use super::launch_bound::MAX_GAP_NS;
 use super::rule::{Rule, RuleScope};
@@ -9,6 +11,8 @@ use super::rule_context::RuleContext;
 use super::rule_match::{RuleMatch, by_subject};
 use super::{loader, start_up};
 use crate::sort;
+use crate::time::TimeRange;
+use crate::trace::kind::EventKind;
 use crate::vendor;
 
 pub(super) static LONG_IDLE: Rule = Rule {
@@ -38,9 +42,12 @@ fn found(context: &RuleContext<'_>) -> Vec<RuleMatch> {
         let after = context.trace.events.row_at(gap.after_id)? as u32;
         Some((what_the_host_did(context, gap)?, gap.time.dur().0, after))
     });
+    let row = |gap: &IdleGap| Some((context.trace.events.row_at(gap.after_id)? as u32, gap.time));
+    let gap_of: FxHashMap<u32, TimeRange> = idle.iter().filter_map(row).collect();
     let told = |(subject, costs): (String, Vec<(i64, u32)>)| {
         let detail = plural(costs.len(), "gap");
-        RuleMatch::of(subject, costs, 0.7).detailed(detail)
+        let times = costs.iter().filter_map(|(_, row)| gap_of.get(row).copied()).collect();
+        RuleMatch::of(subject, costs, 0.7).during(union(times)).detailed(detail)
     };
     let found = by_subject(costs).into_iter().map(told);
     found.filter(|found| found.share(context.span_ns) >= MUCH).collect()
@@ -64,6 +71,13 @@ fn what_the_host_did(context: &RuleContext<'_>, gap: &IdleGap) -> Option<String>
     let row = context.trace.events.row_at(host.id)?;
     let is_reported = vendor::may_wait(&host.name) || start_up::is_one(context, row) || vendor::allocates(&host.name);
     // An iteration's own time has no known cause.
-    let name = if host.name.starts_with("ProfilerStep#") { UNRECORDED.to_owned() } else { host.name };
-    (!is_reported).then_some(name)
+    let name = if host.name.starts_with("ProfilerStep#") { UNRECORDED } else { subject(context, row) };
+    (!is_reported).then(|| name.to_owned())
+}
+
+/// The line of Python of a frame; the name of any other event.
+fn subject<'a>(context: &RuleContext<'a>, row: usize) -> &'a str {
+    let is_frame = context.trace.events.kind[row] == EventKind::Python;
+    let line = context.linked.frames().line.get(row).filter(|_| is_frame);
+    context.name(line.unwrap_or(row as u32))
 }

@@ -5,6 +5,7 @@ mod communication;
 mod compile;
 mod conv_bias;
 mod copy;
+pub(super) mod cost_overlap;
 mod devices;
 mod indexing;
 mod launch_bound;
@@ -13,7 +14,9 @@ mod long_idle;
 mod matmul;
 mod operator_trees;
 mod optimizer;
+mod optimizer_update;
 mod out_of_memory;
+mod passes;
 mod rank;
 pub(super) mod row;
 mod rule;
@@ -23,6 +26,8 @@ pub(super) mod rules;
 mod start_up;
 mod sync;
 mod trace_matches;
+
+use std::borrow::Cow;
 
 use super::analysis::{Analysis, CrossRank, Run};
 use super::job::Job;
@@ -34,6 +39,7 @@ use super::selection::Selection;
 use super::straggler::{ActivityQuery, arrival_intervals};
 use crate::error::Error;
 use crate::sort;
+pub(super) use cost_overlap::CostTotals;
 use rank::ComputeQuery;
 pub use row::Finding;
 pub(super) use row::OF_TRACE;
@@ -49,7 +55,7 @@ pub(super) static FINDINGS: Analysis = Analysis {
     doc: "bottlenecks, each with evidence, cost and fix",
     options: &[OptionDoc {
         name: "min_share",
-        doc: "minimum share of the selected time; omits cheaper findings, except patterns in the program",
+        doc: "minimum share of the selected time; omits cheaper findings; patterns in the program count from 0.1 %",
         kind: OptionKind::Number(MIN_SHARE),
     }],
     run: Run::Ranks(CrossRank {
@@ -60,9 +66,12 @@ pub(super) static FINDINGS: Analysis = Analysis {
 };
 
 fn answer(job: &Job<'_>, options: &Options) -> AnalysisResult {
-    let findings = findings_of_job(job, min_share(options));
+    let seen = trace_matches::of_job(job, min_share(options));
+    let totals = totals(job, &seen);
+    let findings = of_matches(job, &seen, min_share(options));
     let checks = checks(&findings);
     AnalysisResult::of(&TABLE, findings, "no rule matched (`finding_rules` lists all rules)")
+        .and(&cost_overlap::TABLE, totals)
         .and(&RULES_TABLE, checks)
         .drawn(Plot::Bars { label: "finding", parts: &["cost_ns"] })
 }
@@ -74,8 +83,8 @@ fn min_share(options: &Options) -> f64 {
 /// The bottlenecks of a run, sorted by cost.
 ///
 /// Each rule documents its cost; costs of several findings may overlap. Findings below `min_share`
-/// of the selected time are skipped, except for patterns of the program, which may cost more in
-/// another run.
+/// of the selected time are skipped. Patterns of the program may cost more in another run, so they
+/// are reported from 0.1 %. Failures are always reported.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -90,12 +99,27 @@ fn min_share(options: &Options) -> f64 {
 /// # Ok::<(), kinetoscope::Error>(())
 /// ```
 pub fn findings(selection: &Selection<'_>, min_share: f64) -> Vec<Finding> {
-    sorted(TraceMatches::of(selection, min_share).findings(selection.linked.trace.rank(), 0).collect())
+    findings_with_totals(selection, min_share).0
+}
+
+/// The same with their costs together.
+pub(super) fn findings_with_totals(selection: &Selection<'_>, min_share: f64) -> (Vec<Finding>, CostTotals) {
+    let (matches, rank) = (TraceMatches::of(selection, min_share), selection.linked.trace.rank());
+    (sorted(matches.findings(rank, 0).collect()), matches.totals(rank, 0))
 }
 
 /// The findings of all traces of a job, and those of rules that compare ranks.
 pub fn findings_of_job(job: &Job<'_>, min_share: f64) -> Vec<Finding> {
-    let seen = trace_matches::of_job(job, min_share);
+    of_matches(job, &trace_matches::of_job(job, min_share), min_share)
+}
+
+/// The costs of each trace's findings together.
+fn totals(job: &Job<'_>, seen: &[Cow<'_, TraceMatches>]) -> Vec<CostTotals> {
+    let seen = seen.iter().zip(&job.ranks.members);
+    seen.map(|(seen, member)| seen.totals(member.rank, member.window)).collect()
+}
+
+fn of_matches(job: &Job<'_>, seen: &[Cow<'_, TraceMatches>], min_share: f64) -> Vec<Finding> {
     let members = &job.ranks.members;
     let of_traces = seen.iter().zip(members).flat_map(|(seen, member)| seen.findings(member.rank, member.window));
     let mut all: Vec<_> = of_traces.collect();

@@ -3,6 +3,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::number_text::plural;
+use super::optimizer_update::UpdateTimes;
 use super::rule::{Rule, RuleScope};
 use super::rule_context::RuleContext;
 use super::rule_match::{RuleMatch, by_subject};
@@ -10,7 +11,7 @@ use super::rule_match::{RuleMatch, by_subject};
 pub(super) static UNFUSED: Rule = Rule {
     name: "unfused_optimizer",
     doc: "an optimizer updates parameters one by one, with a few small kernels each",
-    cost: "time of its steps without device work (all of it without a device)",
+    cost: "time of its updates without device work (all of it without a device), without closures",
     advice: "pass fused=True or foreach=True to the optimizer",
     is_pattern: true,
     find: RuleScope::Trace(unfused),
@@ -48,26 +49,40 @@ fn unfused(context: &RuleContext<'_>) -> Vec<RuleMatch> {
     let is_step = |name: &str| name.starts_with(STEP) && !name.to_ascii_lowercase().contains("fused");
     let steps = context.named(|name| is_step(name) || is_single_tensor(name));
     let around = context.around(&steps);
+    let in_step = |row: u32| Some((row, around.get(row as usize)?));
+    let updates: Vec<_> = context.named(|name| UPDATES.contains(&name)).into_iter().filter_map(in_step).collect();
+    let times = UpdateTimes::of(context, &steps, &updates);
     let mut num_updates: FxHashMap<u32, usize> = FxHashMap::default();
-    for update in context.named(|name| UPDATES.contains(&name)) {
-        if let Some(step) = around.get(update as usize) {
+    for (update, step) in updates {
+        if times.is_update(context, update, step) {
             *num_updates.entry(step).or_default() += 1;
         }
     }
-    let fused = context.named(|name| name.contains("_foreach_") || name.contains("_fused_"));
-    let fused: FxHashSet<u32> = fused.into_iter().filter_map(|row| around.get(row as usize)).collect();
+    let fused = context.named(is_fused).into_iter().filter_map(in_step);
+    let fused = fused.filter(|(row, step)| times.is_update(context, *row, *step));
+    let fused: FxHashSet<u32> = fused.map(|(_, step)| step).collect();
     let is_one_by_one = |step: &u32| {
         let many = num_updates.get(step).is_some_and(|num| *num >= MANY);
         is_single_tensor(context.name(*step)) || (many && !fused.contains(step))
     };
     let rows = context.outermost(steps.iter().copied().filter(is_one_by_one).collect());
-    let costs = rows.into_iter().map(|row| (subject(context.name(row)), context.lost_ns(context.time(row)), row));
+    let costs =
+        rows.into_iter().map(|row| (subject(context.name(row)), context.lost_ns(times.time(context, row)), row));
     let found = |(subject, costs): (String, Vec<(i64, u32)>)| {
-        let detail = format!("{} without _foreach_ or _fused_ operators", plural(costs.len(), "step"));
-        let lost_ns = context.all_lost_ns(costs.iter().map(|(_, row)| context.time(*row)));
-        RuleMatch::of(subject, costs, 0.9).at_most(lost_ns).detailed(detail)
+        let has_closure = costs.iter().any(|(_, row)| times.has_closure(*row));
+        let closure = if has_closure { ", without the passes in their closures" } else { "" };
+        let detail = format!("{} without _foreach_ or _fused_ operators{closure}", plural(costs.len(), "step"));
+        let lost = context.all_lost(costs.iter().map(|(_, row)| times.time(context, *row)));
+        RuleMatch::of(subject, costs, 0.9).during(lost).detailed(detail)
     };
     by_subject(costs).into_iter().map(found).collect()
+}
+
+/// Whether an operator updates several parameters at once. Clipping and scaling of gradients come
+/// before the update.
+fn is_fused(name: &str) -> bool {
+    let is_of_gradients = ["_foreach_norm", "_foreach_mul_", "_amp_foreach_"].iter().any(|part| name.contains(part));
+    !is_of_gradients && (name.contains("_foreach_") || name.contains("_fused_"))
 }
 
 /// Whether a frame is that of an update of one parameter after another.

@@ -34,9 +34,9 @@ fn of_device(context: &RuleContext<'_>, device: MemoryDevice, failures: &[Alloca
     sort::ascending(&mut rows);
     rows.dedup();
     let costs: Vec<_> = rows.into_iter().map(|row| (context.time(row).dur().0, row)).collect();
-    let all_ns = context.all_ns(&costs);
-    let found = RuleMatch::of(device_name(device), costs, 1.0).at_most(all_ns);
-    let found = RuleMatch { count: failures.len() as u64, ..found };
+    let times = context.all_times(&costs);
+    let found = RuleMatch::of(device_name(device), costs, 1.0).during(times);
+    let found = RuleMatch { count: failures.len() as u64, is_failure: true, ..found };
     let largest = failures.iter().max_by_key(|record| record.number("Bytes"));
     largest.map_or_else(RuleMatch::default, |record| {
         found.detailed(detail(record)).advised(is_there(record).then_some(FRAGMENTED))

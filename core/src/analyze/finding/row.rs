@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 
-use super::rule::Rule;
+use super::rule::{MIN_PATTERN_SHARE, Rule};
 use super::rule_match::RuleMatch;
 use crate::table::{Column, Table, float, int, json, put, put_name, text};
 
@@ -23,6 +23,9 @@ pub struct Finding {
     pub cost_ns: i64,
     /// `cost_ns` divided by the selected time.
     pub share: f64,
+    /// The part of `cost_ns` that other findings of the trace count, too; `None` where the time of
+    /// the cost is unknown.
+    pub overlap_ns: Option<i64>,
     /// How often.
     pub count: u64,
     /// How sure it is that this is the case, from 0 to 1.
@@ -53,6 +56,7 @@ const COLUMNS: &[Column<Vec<Finding>>] = &[
     text("subject", |rows, at, out| put_name(out, &rows[at].subject)),
     int("cost_ns", |rows, at| Some(rows[at].cost_ns)),
     float("share", |rows, at| Some(rows[at].share)),
+    int("overlap_ns", |rows, at| rows[at].overlap_ns),
     int("count", |rows, at| Some(rows[at].count as i64)),
     float("confidence", |rows, at| Some(rows[at].confidence)),
     text("detail", |rows, at, out| put(out, &rows[at].detail)),
@@ -70,6 +74,7 @@ pub(super) fn finding(rule: &Rule, found: RuleMatch, span_ns: i64) -> Finding {
         window: 0,
         name: rule.name,
         share: found.share(span_ns),
+        overlap_ns: found.overlap_ns,
         evidence: found.evidence,
         subject: found.subject,
         cost_ns: found.cost_ns,
@@ -82,5 +87,11 @@ pub(super) fn finding(rule: &Rule, found: RuleMatch, span_ns: i64) -> Finding {
 
 /// Whether a match costs enough to be a finding.
 pub(super) fn is_reported(rule: &Rule, found: &RuleMatch, span_ns: i64, min_share: f64) -> bool {
-    found.count > 0 && (rule.is_pattern || (found.cost_ns > 0 && found.share(span_ns) >= min_share))
+    let share = found.share(span_ns);
+    let costs_enough = if rule.is_pattern {
+        share >= min_share.min(MIN_PATTERN_SHARE)
+    } else {
+        found.cost_ns > 0 && share >= min_share
+    };
+    found.count > 0 && (found.is_failure || costs_enough)
 }

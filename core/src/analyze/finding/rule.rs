@@ -14,7 +14,8 @@ pub(super) struct Rule {
     pub(super) cost: &'static str,
     /// The fix.
     pub(super) advice: &'static str,
-    /// Whether it is a pattern of the program, which is found whatever it costs in this run.
+    /// Whether it is a pattern of the program, which may cost more in another run. So it is
+    /// reported at a lower share.
     pub(super) is_pattern: bool,
     pub(super) find: RuleScope,
 }
@@ -29,3 +30,6 @@ pub(super) enum RuleScope {
 
 /// Default share of the span below which findings are skipped.
 pub const MIN_SHARE: f64 = 0.005;
+
+/// Share of the span below which even patterns are skipped, unless a lower share is asked for.
+pub(super) const MIN_PATTERN_SHARE: f64 = 0.001;

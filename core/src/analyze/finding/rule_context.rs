@@ -7,13 +7,13 @@ use serde_json::Value;
 
 use super::super::class::{WorkClass, classes};
 use super::super::idle::{IdleGap, KERNEL_WAIT_NS, gaps};
-use super::super::interval::{clip, total_ns, union};
+use super::super::interval::{clip, difference, union, within};
 use super::super::selection::Selection;
 use super::devices::DeviceBusyTimes;
 use crate::id::{OptionalColumn, StrId, TemplateId};
 use crate::link::{LinkedTrace, Links};
 use crate::sort;
-use crate::time::{TimeRange, Ts, sum_ns};
+use crate::time::{TimeRange, Ts};
 use crate::trace::Trace;
 use crate::trace::arg_key::ArgKey;
 use crate::trace::kind::EventKind;
@@ -112,9 +112,9 @@ impl<'a> RuleContext<'a> {
         self.busy.any.outside_ns(clip(range, self.span))
     }
 
-    /// The time in any of the ranges with no device work.
-    pub(super) fn all_lost_ns(&self, ranges: impl Iterator<Item = TimeRange>) -> i64 {
-        sum_ns(union(ranges.collect()).into_iter().map(|range| self.lost_ns(range)))
+    /// The parts of the ranges with no device work.
+    pub(super) fn all_lost(&self, ranges: impl Iterator<Item = TimeRange>) -> Vec<TimeRange> {
+        difference(&within(&union(ranges.collect()), self.span), self.busy.any.ranges())
     }
 
     /// The time of a device event without computation on its device.
@@ -122,15 +122,15 @@ impl<'a> RuleContext<'a> {
         self.computing.outside_ns(self.trace.device(row as usize), self.time(row))
     }
 
-    /// The time of any of the device events without computation on theirs.
-    pub(super) fn all_exposed_ns(&self, costs: &[(i64, u32)]) -> i64 {
+    /// When any of the device events ran without computation on its device.
+    pub(super) fn all_exposed(&self, costs: &[(i64, u32)]) -> Vec<TimeRange> {
         let times = costs.iter().map(|(_, row)| (self.trace.device(*row as usize), self.time(*row)));
-        total_ns(&self.computing.outside(times))
+        self.computing.outside(times)
     }
 
-    /// The time of any of the events.
-    pub(super) fn all_ns(&self, costs: &[(i64, u32)]) -> i64 {
-        total_ns(&union(costs.iter().map(|(_, row)| self.time(*row)).collect()))
+    /// When any of the events ran.
+    pub(super) fn all_times(&self, costs: &[(i64, u32)]) -> Vec<TimeRange> {
+        union(costs.iter().map(|(_, row)| self.time(*row)).collect())
     }
 
     /// Whether a call precedes the first device work, or is in the first call of an operator or the

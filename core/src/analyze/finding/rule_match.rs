@@ -5,8 +5,10 @@ use std::cmp::Reverse;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
+use crate::analyze::interval::total_ns;
+use crate::label::without_addresses;
 use crate::sort;
-use crate::time::add_ns;
+use crate::time::{TimeRange, add_ns};
 
 /// How many events a finding names.
 const MAX_EVIDENCE: usize = 20;
@@ -24,6 +26,15 @@ pub(super) struct RuleMatch {
     pub(super) advice: Option<String>,
     /// Rows, or later their ids, the costliest first.
     pub(super) evidence: Vec<u32>,
+    /// Whether the program failed there, so it is reported whatever it costs.
+    #[serde(default)]
+    pub(super) is_failure: bool,
+    /// When it costs; `None` where that is unknown.
+    #[serde(skip)]
+    pub(super) times: Option<Vec<TimeRange>>,
+    /// The part of the cost that other findings of the trace count, too.
+    #[serde(default)]
+    pub(super) overlap_ns: Option<i64>,
 }
 
 impl RuleMatch {
@@ -40,6 +51,9 @@ impl RuleMatch {
             detail: String::new(),
             advice: None,
             evidence: costs.iter().take(MAX_EVIDENCE).map(|(_, row)| *row).collect(),
+            is_failure: false,
+            times: None,
+            overlap_ns: None,
         }
     }
 
@@ -48,6 +62,13 @@ impl RuleMatch {
     pub(super) fn at_most(mut self, ns: i64) -> Self {
         self.cost_ns = self.cost_ns.min(ns);
         self
+    }
+
+    /// The same, whose cost lies in these disjoint ranges.
+    #[must_use]
+    pub(super) fn during(self, times: Vec<TimeRange>) -> Self {
+        let all_ns = total_ns(&times);
+        Self { times: Some(times), ..self }.at_most(all_ns)
     }
 
     /// Its cost divided by the selected time.
@@ -77,10 +98,13 @@ impl RuleMatch {
     }
 }
 
-/// Groups events with their costs by subject, sorted by its name.
+/// Groups events with their costs by subject, sorted by its name. Subjects have no addresses.
 pub(super) fn by_subject(costs: impl Iterator<Item = (String, i64, u32)>) -> Vec<(String, Vec<(i64, u32)>)> {
     let mut groups: FxHashMap<String, Vec<(i64, u32)>> = FxHashMap::default();
-    costs.for_each(|(subject, ns, row)| groups.entry(subject).or_default().push((ns, row)));
+    costs.for_each(|(subject, ns, row)| {
+        let subject = without_addresses(&subject).into_owned();
+        groups.entry(subject).or_default().push((ns, row));
+    });
     let mut groups: Vec<_> = groups.into_iter().collect();
     sort::by(&mut groups, |(a, _), (b, _)| a.cmp(b));
     groups

@@ -53,9 +53,9 @@ fn calls(context: &RuleContext<'_>) -> Vec<u32> {
 fn found(context: &RuleContext<'_>) -> Vec<RuleMatch> {
     let cost = |row: u32| (context.name(row).to_owned(), context.lost_ns(context.time(row)), row);
     let told = |(subject, costs): (String, Vec<(i64, u32)>)| {
-        let lost_ns = context.all_lost_ns(costs.iter().map(|(_, row)| context.time(*row)));
+        let lost = context.all_lost(costs.iter().map(|(_, row)| context.time(*row)));
         let detail = plural(costs.len(), "call");
-        RuleMatch::of(subject, costs, 0.8).at_most(lost_ns).detailed(detail)
+        RuleMatch::of(subject, costs, 0.8).during(lost).detailed(detail)
     };
     by_subject(calls(context).into_iter().map(cost)).into_iter().map(told).collect()
 }

@@ -92,6 +92,6 @@ fn rule_match(context: &RuleContext<'_>, subject: String, costs: Vec<(i64, u32)>
     let waited = crate::time::sum_ns(costs.iter().map(|(_, call)| context.time(*call).dur().0));
     let detail = format!("{}, {} in total", plural(costs.len(), "wait"), duration_text(waited));
     let is_costly = costs.iter().any(|(ns, _)| *ns > 0);
-    let lost_ns = context.all_lost_ns(costs.iter().map(|(_, call)| until_next(context, *call)));
-    RuleMatch::of(subject, costs, if is_costly { 0.9 } else { 0.4 }).at_most(lost_ns).detailed(detail)
+    let lost = context.all_lost(costs.iter().map(|(_, call)| until_next(context, *call)));
+    RuleMatch::of(subject, costs, if is_costly { 0.9 } else { 0.4 }).during(lost).detailed(detail)
 }

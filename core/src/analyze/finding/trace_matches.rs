@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
+use super::cost_overlap::{CostTotals, SharedTimes};
 use super::row::{Finding, finding, is_reported};
 use super::rule::{Rule, RuleScope};
 use super::rule_context::RuleContext;
@@ -13,6 +14,7 @@ use crate::analyze::job::Job;
 use crate::analyze::options::Options;
 use crate::analyze::query::RankQuery;
 use crate::analyze::selection::Selection;
+use crate::time::sum_ns;
 
 /// The matches in the selected part of a trace.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -21,10 +23,13 @@ pub(super) struct TraceMatches {
     pub(super) span_ns: i64,
     /// Each with the place of its rule, and ids of events as its evidence.
     found: Vec<(u8, RuleMatch)>,
+    /// All costs together.
+    #[serde(default)]
+    pub(super) totals: CostTotals,
 }
 
 impl TraceMatches {
-    /// Skips matches below `min_share` of the span, except for patterns of the program.
+    /// Skips matches below `min_share` of the span, and patterns below 0.1 %.
     pub(in crate::analyze) fn of(selection: &Selection<'_>, min_share: f64) -> Self {
         let (context, span_ns) = (RuleContext::new(selection), selection.span().dur().0);
         let ids = &context.trace.events.position;
@@ -35,7 +40,14 @@ impl TraceMatches {
             let told = found.filter(|found| is_reported(rule, found, span_ns, min_share));
             told.map(|found| (at as u8, found)).collect::<Vec<_>>()
         };
-        Self { span_ns, found: RULES.iter().enumerate().flat_map(of_rule).collect() }
+        let mut found: Vec<(u8, RuleMatch)> = RULES.iter().enumerate().flat_map(of_rule).collect();
+        let totals = overlapped(&mut found, span_ns);
+        Self { span_ns, found, totals }
+    }
+
+    /// The costs of all findings together, of a trace of this rank.
+    pub(super) fn totals(&self, rank: Option<i64>, window: i64) -> CostTotals {
+        CostTotals { rank, window, ..self.totals.clone() }
     }
 
     /// As findings about a trace of this rank.
@@ -45,6 +57,25 @@ impl TraceMatches {
             Some(Finding { rank, window, ..finding(rule, found.clone(), self.span_ns) })
         };
         self.found.iter().filter_map(of)
+    }
+}
+
+/// Sets how far each cost overlaps others, and sums the costs.
+fn overlapped(found: &mut [(u8, RuleMatch)], span_ns: i64) -> CostTotals {
+    let times: Vec<_> = found.iter_mut().map(|(_, found)| found.times.take()).collect();
+    let sets: Vec<_> = times.iter().map(|times| times.as_deref().unwrap_or_default()).collect();
+    let shared = SharedTimes::of(&sets);
+    for (at, (_, found)) in found.iter_mut().enumerate() {
+        found.overlap_ns = times[at].as_ref().map(|_| shared.shared_ns[at].min(found.cost_ns));
+    }
+    let untimed = found.iter().zip(&times).filter(|((_, found), times)| times.is_none() && found.cost_ns > 0);
+    CostTotals {
+        num_findings: found.len() as u64,
+        num_untimed: untimed.count() as u64,
+        sum_ns: sum_ns(found.iter().map(|(_, found)| found.cost_ns)),
+        union_ns: shared.union_ns.min(span_ns),
+        span_ns,
+        ..CostTotals::default()
     }
 }
 

@@ -9,7 +9,7 @@ use super::section::SectionOutcome;
 use super::source::{ReportResult, ReportSource, frame};
 use super::words::{percent, sentence, title};
 use crate::analyze::known_analysis;
-use crate::analyze::tables::{FINDING_RULES, FINDINGS};
+use crate::analyze::tables::{FINDING_RULES, FINDING_TOTALS, FINDINGS};
 use crate::table::TableColumn;
 use crate::view::chart::time_words;
 
@@ -27,10 +27,13 @@ const FINDING: TableColumn = FINDINGS.column("finding");
 const SUBJECT: TableColumn = FINDINGS.column("subject");
 const COST: TableColumn = FINDINGS.column("cost_ns");
 const SHARE: TableColumn = FINDINGS.column("share");
+const OVERLAP: TableColumn = FINDINGS.column("overlap_ns");
 const CONFIDENCE: TableColumn = FINDINGS.column("confidence");
 const DETAIL: TableColumn = FINDINGS.column("detail");
 const ADVICE: TableColumn = FINDINGS.column("advice");
 const EVIDENCE: TableColumn = FINDINGS.column("evidence");
+const UNION: TableColumn = FINDING_TOTALS.column("union_ns");
+const UNION_SHARE: TableColumn = FINDING_TOTALS.column("union_share");
 const RULE: TableColumn = FINDING_RULES.column("finding");
 const RULE_COST: TableColumn = FINDING_RULES.column("cost");
 const RULE_DOC: TableColumn = FINDING_RULES.column("what");
@@ -58,8 +61,20 @@ pub(super) fn section(source: &ReportSource<'_>) -> ReportResult<SectionOutcome>
         ol class="ks-findings" { @for kind in kinds.iter().take(MAX_FINDINGS) { (tables.kind(kind)) } }
         (more(kinds.len(), MAX_FINDINGS))
     };
-    let note = String::from("sorted by cost; costs may overlap");
+    let note = note(&frame(&answer, FINDING_TOTALS.name, MAX_ROWS)?);
     Ok(SectionOutcome::wide(body).with_note(note))
+}
+
+/// Says that costs overlap, and their time together: in a job, that of the rank with the most.
+fn note(totals: &ReportFrame) -> String {
+    let number = |column, row| totals.number(column, row).unwrap_or(0.0);
+    let most = (0..totals.num_rows).max_by(|a, b| number(UNION, *a).total_cmp(&number(UNION, *b)));
+    let Some(row) = most.filter(|row| number(UNION, *row) > 0.0) else {
+        return String::from("sorted by cost; costs may overlap");
+    };
+    let (union, share) = (time_words(number(UNION, row)), percent(number(UNION_SHARE, row)));
+    let of = if totals.num_rows > 1 { " on the rank with the most" } else { "" };
+    format!("sorted by cost; costs overlap, and together take at most {union} ({share}){of}")
 }
 
 /// Groups items by key, in order of first occurrence.
@@ -142,6 +157,9 @@ impl FindingTables<'_> {
         let number = |column| self.found.number(column, row).unwrap_or(0.0);
         html! {
             @if self.has_cost(row) { (time_words(number(COST))) " " small { (percent(number(SHARE))) } }
+            @if number(OVERLAP) > 0.0 {
+                " " small { "(" (time_words(number(OVERLAP))) " also in other findings)" }
+            }
         }
     }
 

@@ -348,14 +348,18 @@ class Analyses:
         * `cost_ns`: upper bound of the time that the fix saves, by the formula of its rule; costs
           may overlap
         * `share`: `cost_ns` over the selected time
+        * `overlap_ns`: part of `cost_ns` that other findings of the trace count, too; null where
+          the time of the cost is unknown
         * `confidence`: from 0 to 1
         * `evidence`: JSON list of event ids, most costly first
 
-        Findings below `min_share` are omitted, except for patterns of the program itself, which
-        may cost more in another run. For a job, the rules `straggler` and `imbalanced_ranks`
-        compare ranks; `rank` and `window` identify the trace of each finding.
+        Findings below `min_share` are omitted. Patterns of the program itself may cost more in
+        another run, so they are listed from 0.1 %. For a job, the rules `straggler` and
+        `imbalanced_ranks` compare ranks; `rank` and `window` identify the trace of each finding.
 
-        Further table: `finding_rules`, every rule with its cost formula, fix and `num_found`.
+        Further tables: `finding_totals`, the costs of each trace together (`union_ns` counts
+        overlapping costs once); `finding_rules`, every rule with its cost formula, fix and
+        `num_found`.
 
         ::
 

@@ -88,6 +88,10 @@ def _device_card(device: Row) -> Card:
     return Card(f"device{number} busy", text.share(device["busy_share"], 1))
 
 
+def _optional_time(number: int | None) -> str:
+    return "" if number is None else text.duration(number)
+
+
 # --- layout --------------------------------------------------------------------------------------
 
 
@@ -139,6 +143,7 @@ _LAYOUTS = (
             _word("subject", "subject"),
             _time("cost", "cost_ns"),
             _Column("share", "share", _share),
+            _Column("also in others", "overlap_ns", _optional_time, is_optional=True),
             _word("fix", "advice"),
         ),
         "num_findings",
@@ -209,13 +214,21 @@ _LAYOUTS = (
 )
 
 
+def _together(data: dict[str, Any]) -> str:
+    """Says how long all costs last, where overlapping costs count once."""
+    cost_ns = data["findings_cost_ns"]
+    return (
+        f" (costs overlap: together at most {text.duration(cost_ns)})" if cost_ns and len(data["findings"]) > 1 else ""
+    )
+
+
 def _section(layout: _Layout, data: dict[str, Any], limit: int) -> Section:
     rows: list[Row] = data[layout.key]
     columns = [column for column in layout.columns if not column.is_optional or any(row[column.key] for row in rows)]
     limit = min(limit, layout.limit or limit)
     num_rows = data[layout.count_key] if layout.count_key else len(rows)
     return Section(
-        title=layout.title,
+        title=f"{layout.title}{_together(data) if layout.key == 'findings' else ''}",
         header=[column.title for column in columns],
         rows=[[column.words(row[column.key]) for column in columns] for row in rows[:limit]],
         numbers=[column.is_number for column in columns],
