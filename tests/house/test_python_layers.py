@@ -18,7 +18,7 @@ LAYERS = Layers(
         "files": {"_io"},
         "nouns": {
             *("_analysis", "_export", "_load", "_remote"),
-            *("chakra", "memory", "table", "tables", "trace", "trace_set"),
+            *("chakra", "flight_recorder", "memory", "table", "tables", "trace", "trace_set"),
         },
         "hosts": {"_cli", "_notebook", "_report", "callbacks", "hta", "profiling", "replay"},
     },

@@ -28,7 +28,7 @@ fn trace(facts: &Value) -> LinkedTrace {
 }
 
 fn inductor() -> LinkedTrace {
-    let file = "/tmp/torchinductor_user/ow/cowpm.py";
+    let file = "/scratch/torchinductor/ow/cowpm.py";
     trace(&json!({"kernel_file": file, "kernel_hash": "cowpm", "kernel_backend": "triton"}))
 }
 
@@ -37,7 +37,7 @@ fn file(name: &str, text: &str) -> SourceFile {
 }
 
 const COMMENTS: &str = r#"
-# kernel path: /tmp/torchinductor_user/ow/cowpm.py
+# kernel path: /scratch/torchinductor/ow/cowpm.py
 # Topologically Sorted Source Nodes: [sin, cos, add], Original ATen: [aten.sin, aten.cos, aten.add]
 # Source node to ATen node mapping:
 #   add => add_4
@@ -52,10 +52,10 @@ const COMMENTS: &str = r#"
 const GRAPH: &str = r#"
 class GraphModule(torch.nn.Module):
     def forward(self, arg0_1, arg1_1):
-         # File: /home/u/model.py:7 in forward, code: a = torch.sin(x)
+         # File: /w/model.py:7 in forward, code: a = torch.sin(x)
         sin: "f32[10]" = torch.ops.aten.sin.default(arg0_1);  arg0_1 = None
 
-         # File: /home/u/model.py:8 in forward, code: return a + torch.cos(y)
+         # File: /w/model.py:8 in forward, code: return a + torch.cos(y)
         cos: "f32[10]" = torch.ops.aten.cos.default(arg1_1)
         add: "f32[10]" = torch.ops.aten.add.Tensor(sin, cos)
 "#;
@@ -79,7 +79,7 @@ fn a_kernel_leads_to_its_source_its_nodes_and_their_lines() {
         assert!(rows.iter().all(|row| row.source == Some((name.to_owned(), line))), "{rows:?}");
         assert!(rows.iter().all(|row| (row.count, row.device_ns) == (2, 1_800_000) && row.reason.is_empty()));
         let python = rows[0].python.clone().unwrap();
-        assert_eq!(python, ("/home/u/model.py".into(), 7, "forward".into(), "a = torch.sin(x)".into()));
+        assert_eq!(python, ("/w/model.py".into(), 7, "forward".into(), "a = torch.sin(x)".into()));
     }
 }
 
@@ -90,7 +90,7 @@ fn mappings_of_tlparse_lead_to_the_same_lines() {
     let mappings = file("inductor_provenance_tracking_node_mappings.json", &mappings.to_string());
     let rows = kernel_sources(&inductor(), &[mappings, file("fx_graph_readable.py", GRAPH)]);
     assert_eq!(told(&rows), [("sin_1", "", 7), ("cos_1", "", 8), ("add_4", "", 8)]);
-    let stack = "  File \"/home/u/train.py\", line 3, in main\n    model(x)\n  File \"/home/u/model.py\", line 7, in forward\n    a = torch.sin(x)\n";
+    let stack = "  File \"/w/train.py\", line 3, in main\n    model(x)\n  File \"/w/model.py\", line 7, in forward\n    a = torch.sin(x)\n";
     let stacks = json!({format!("{NAME}:2"): [stack, stack]});
     let stacks = file("inductor_generated_kernel_stack_traces.json", &stacks.to_string());
     let rows = kernel_sources(&inductor(), &[stacks]);

@@ -59,6 +59,9 @@ impl Trace {
 
 /// JSON in a text, or the text.
 fn parsed(text: String) -> Value {
+    if text == "null" {
+        return Value::Null;
+    }
     let is_json = text.starts_with(['[', '{', '"']);
     is_json.then(|| serde_json::from_str(&text).ok()).flatten().unwrap_or(Value::String(text))
 }

@@ -24,7 +24,7 @@ class FlightRecorder(Tables):
         """Communications in the order of the file; `stack_id` refers to `frames`.
 
         `state` is `scheduled`, `started` or `completed`. Times count from 1970; `started_ns` and
-        `completed_ns` are when the watchdog noticed. `duration_ns` needs `TORCH_NCCL_ENABLE_TIMING`.
+        `completed_ns` are when the watchdog noticed. `TORCH_NCCL_ENABLE_TIMING` adds `duration_ns`.
         `extra` is a JSON object with the keys that have no column.
         """
         return self.table("entries")

@@ -6,12 +6,13 @@ import os
 from functools import cached_property
 
 from kinetoscope import _native
+from kinetoscope._analysis.kernel_sources import KernelSources
 from kinetoscope._analysis.methods import Analyses
 from kinetoscope._base import lazy
 from kinetoscope._base.processors import num_processors
 
 
-class Trace(Analyses):
+class Trace(Analyses, KernelSources):
     """A Kineto trace, an Execution Trace, or both, linked. Returned by `kinetoscope.read`.
 
     Tables are Arrow tables (see `Table`); times are integer nanoseconds. The `id` of an event is
@@ -69,27 +70,6 @@ class Trace(Analyses):
         if not isinstance(native, _native.Trace):
             raise TypeError(f"expected the Trace of the capture, found {type(capture).__name__}")
         return Table(self._native.captured(native))
-
-    def kernel_sources(self, folder: str | os.PathLike[str] | None = None) -> lazy.Table:
-        """Traces compiled kernels back to Triton sources, FX nodes and lines of Python.
-
-        Reads files in `folder` and its subfolders; by default, in the folder of the trace:
-
-        * source files with the names that the trace has (`kernel_file`), wherever they were written
-        * files of Inductor: `output_code.py`, `fx_graph_readable.py` (`TORCH_COMPILE_DEBUG=1`)
-        * files of tlparse: `inductor_provenance_tracking_node_mappings.json` and others
-
-        Never opens a path that a trace or a source names. One row per kernel and node: `source` and
-        `source_line` define the kernel, `node` and `target` are of the compiled graph, `python_file`
-        and `python_line` are of the program. `reason` says why a kernel has no source.
-
-        Raises ValueError if the trace was not read from a local file and `folder` is missing.
-        """
-        from kinetoscope._io.kernel_sources import source_files
-        from kinetoscope.table import Table
-
-        files = source_files(folder, self.source, self._native.kernel_file_names())
-        return Table(self._native.kernel_sources(files))
 
     # --- tables ----------------------------------------------------------------------------------
 

@@ -2,46 +2,8 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::fact::{KernelCode, KernelNodes, ProgramLine, SourceFile, base_name};
 use super::mappings::Mappings;
-use super::{SourceFile, base_name};
-
-/// A line of a program.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) struct ProgramLine {
-    pub(super) file: String,
-    pub(super) line: i64,
-    pub(super) function: String,
-    pub(super) code: String,
-}
-
-/// The source of a kernel.
-#[derive(Debug, Clone, Default)]
-pub(super) struct KernelCode {
-    /// The file that defines it, and the line.
-    pub(super) place: Option<(String, i64)>,
-    pub(super) nodes: KernelNodes,
-}
-
-/// Comments about a kernel.
-#[derive(Debug, Clone, Default)]
-pub(super) struct KernelNodes {
-    /// Nodes of the program's graph.
-    pub(super) sources: Vec<String>,
-    /// Their operators.
-    pub(super) targets: Vec<String>,
-    /// Nodes of the program's graph, each with the nodes that it became.
-    pub(super) became: Vec<(String, Vec<String>)>,
-    /// Nodes of the compiled graph with their operators.
-    pub(super) fragment: Vec<(String, String)>,
-    /// Lines of the program.
-    pub(super) lines: Vec<ProgramLine>,
-}
-
-impl KernelNodes {
-    fn is_empty(&self) -> bool {
-        self.sources.is_empty() && self.became.is_empty() && self.fragment.is_empty() && self.lines.is_empty()
-    }
-}
 
 /// All that the files say.
 #[derive(Debug, Default)]
@@ -176,6 +138,9 @@ impl SourceReader<'_> {
             let is_own = self.own.is_some() && name.starts_with("triton_");
             if self.names.contains(name) || is_own {
                 self.define(name, Some(at));
+            } else if !text.starts_with("def ") {
+                // The comments were about a kernel that did not run.
+                self.pending = KernelNodes::default();
             }
         } else if let Some(name) = launched(text).filter(|name| self.names.contains(name)) {
             self.define(name, None);

@@ -8,7 +8,7 @@
 use rustc_hash::FxHashMap;
 use serde_json::{Map, Value};
 
-use super::code::ProgramLine;
+use super::fact::ProgramLine;
 
 #[derive(Debug, Default)]
 pub(super) struct Mappings {

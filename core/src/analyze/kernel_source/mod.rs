@@ -4,6 +4,7 @@
 //! or in a source are only compared and shown, never opened.
 
 mod code;
+mod fact;
 mod mappings;
 mod row;
 
@@ -16,25 +17,10 @@ use crate::time::add_ns;
 use crate::trace::arg_key::ArgKey;
 use crate::trace::kind::EventKind;
 use code::SourceCode;
+pub use fact::SourceFile;
+use fact::{CompiledKernel, base_name};
 use row::rows_of;
 pub use row::{KERNEL_SOURCES, KernelSourceRow};
-
-/// A file that may hold sources of kernels, or facts about them.
-#[derive(Debug, Clone)]
-pub struct SourceFile {
-    /// Its name for readers, relative to a folder.
-    pub name: String,
-    /// Its text.
-    pub text: String,
-}
-
-/// A kernel of the trace.
-#[derive(Debug, Clone, Default)]
-struct CompiledKernel {
-    hash: Option<String>,
-    count: u64,
-    device_ns: i64,
-}
 
 /// Compiled kernels by name and source file, with their nodes and lines as far as files tell them.
 ///
@@ -54,11 +40,6 @@ pub fn kernel_file_names(linked: &LinkedTrace) -> Vec<String> {
     names.sort_unstable();
     names.dedup();
     names
-}
-
-/// The last part of a path of any system.
-fn base_name(path: &str) -> &str {
-    path.rsplit(['/', '\\']).next().unwrap_or(path)
 }
 
 fn compiled_kernels(linked: &LinkedTrace) -> BTreeMap<(String, Option<String>), CompiledKernel> {

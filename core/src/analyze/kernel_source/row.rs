@@ -1,7 +1,7 @@
 //! The table of kernels with their sources.
 
-use super::code::{KernelNodes, ProgramLine, SourceCode};
-use super::{CompiledKernel, base_name};
+use super::code::SourceCode;
+use super::fact::{CompiledKernel, KernelNodes, ProgramLine, base_name};
 use crate::table::{Table, int, put, put_name, text};
 
 /// A compiled kernel with one of its nodes.

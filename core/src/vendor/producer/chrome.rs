@@ -1,6 +1,6 @@
 //! The tracing of the Chrome browser itself (`about:tracing`).
 
-use super::Producer;
+use super::entry::Producer;
 use crate::vendor::entry::NamePattern::Start;
 
 pub(super) static CHROME: Producer = Producer {

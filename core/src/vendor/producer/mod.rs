@@ -4,64 +4,14 @@
 //! runs there.
 
 mod chrome;
+mod entry;
 mod msprof;
 mod onnx_runtime;
 mod tensorflow;
 mod viztracer;
 mod xla;
 
-use super::entry::{NamePattern, Vendor};
-use crate::event_kind::EventKind;
-
-/// A tool that writes traces.
-#[derive(Debug)]
-pub struct Producer {
-    /// The tool in words, with its maker.
-    pub title: &'static str,
-    /// Whether it records programs of `PyTorch`.
-    pub records_pytorch: bool,
-    /// The vendor of the devices, where the tool knows no other.
-    pub vendor: Option<&'static Vendor>,
-    /// Advice for readers of its files.
-    pub advice: &'static str,
-    /// Keys of the header that only its files have.
-    header_keys: &'static [&'static str],
-    /// Names of processes that only its files have.
-    processes: &'static [NamePattern],
-    /// Names of threads that only its files have.
-    threads: &'static [NamePattern],
-    /// Categories that only its files have.
-    categories: &'static [&'static str],
-    /// The meaning of a row.
-    role: fn(&TrackNames<'_>) -> TrackRole,
-    /// Whether work of this name, in lower case, exchanges data with other ranks.
-    communicates: fn(&TrackNames<'_>, &str) -> bool,
-}
-
-impl Producer {
-    const EMPTY: Self = Self {
-        title: "",
-        records_pytorch: false,
-        vendor: None,
-        advice: "",
-        header_keys: &[],
-        processes: &[],
-        threads: &[],
-        categories: &[],
-        role: |_| TrackRole::HOST,
-        communicates: |_, _| false,
-    };
-
-    /// The meaning of a row.
-    pub fn role(&self, names: &TrackNames<'_>) -> TrackRole {
-        (self.role)(names)
-    }
-
-    /// Whether work of this name, in lower case, exchanges data with other ranks.
-    pub fn communicates(&self, names: &TrackNames<'_>, lower: &str) -> bool {
-        (self.communicates)(names, lower)
-    }
-}
+pub use entry::{EventNames, Producer, TrackNames, TrackRole};
 
 /// All tools that are told apart from Kineto.
 static PRODUCERS: &[&Producer] = &[
@@ -108,69 +58,4 @@ pub fn is_tool_title(name: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b" _-+:()#,/".contains(&byte);
     let is_known = || producer(ToolName::Process(name)).is_some() || msprof::is_title(name) || xla::is_title(name);
     name.bytes().all(is_plain) && is_known()
-}
-
-/// The names around a row.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct TrackNames<'a> {
-    /// The name of the process.
-    pub process: &'a str,
-    /// The labels of the process.
-    pub labels: &'a str,
-    /// The name of the thread.
-    pub thread: &'a str,
-    /// `tid`, as it is written.
-    pub number: &'a str,
-    /// Whether categories already made it the stream of a device.
-    pub is_stream: bool,
-    /// Whether the process has rows that are named as streams.
-    pub has_streams: bool,
-}
-
-/// The meaning of a row.
-#[derive(Debug, Clone, Copy)]
-pub struct TrackRole {
-    /// The device and its stream, where the file gives them; `None` for a thread of the host.
-    pub stream: Option<(Option<i64>, Option<i64>)>,
-    /// The kind of an event that no category tells; `None` for one that stays as it is.
-    pub kind: fn(&EventNames<'_>) -> Option<EventKind>,
-    /// Whether work may contain work, as a loop contains its body.
-    pub nests: bool,
-}
-
-impl TrackRole {
-    /// A thread of the host with events of no kind.
-    const HOST: Self = Self { stream: None, kind: |_| None, nests: false };
-
-    const fn host(kind: fn(&EventNames<'_>) -> Option<EventKind>) -> Self {
-        Self { kind, ..Self::HOST }
-    }
-
-    const fn device(device: Option<i64>, stream: Option<i64>, kind: fn(&EventNames<'_>) -> Option<EventKind>) -> Self {
-        Self { stream: Some((device, stream)), kind, nests: false }
-    }
-}
-
-/// The names of an event.
-#[derive(Debug, Clone, Copy)]
-pub struct EventNames<'a> {
-    /// `name`.
-    pub name: &'a str,
-    /// `cat`.
-    pub category: &'a str,
-    /// The type of the device's task, empty without one.
-    pub task: &'a str,
-}
-
-/// The number that ends a text: 3 of `NPU 3` and of `/device:GPU:3`.
-fn last_number(text: &str) -> Option<i64> {
-    let digits = text.len() - text.trim_end_matches(|letter: char| letter.is_ascii_digit()).len();
-    text[text.len() - digits..].parse().ok()
-}
-
-/// The number behind a text: 20 of `Stream #20(Compute)` behind `Stream #`.
-fn number_after(text: &str, start: &str) -> Option<i64> {
-    let rest = text.strip_prefix(start)?;
-    let digits = rest.len() - rest.trim_start_matches(|letter: char| letter.is_ascii_digit()).len();
-    rest[..digits].parse().ok()
 }

@@ -5,7 +5,7 @@
 //! the tool made itself). Only operators have categories. Arrows (`async_npu`, `HostToDevice…`)
 //! lead from operators and calls to tasks.
 
-use super::{EventNames, Producer, TrackNames, TrackRole, last_number, number_after};
+use super::entry::{EventNames, Producer, TrackNames, TrackRole, last_number, number_after};
 use crate::event_kind::EventKind;
 use crate::vendor::ascend::ASCEND;
 use crate::vendor::entry::NamePattern::Anywhere;

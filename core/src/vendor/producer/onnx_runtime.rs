@@ -3,7 +3,7 @@
 //! Categories: `Session`, `Node` (a kernel on the host, or its launch), `Api` (a call of the
 //! device's runtime), `Kernel` (work of the device, under the pid of the host).
 
-use super::{EventNames, Producer, TrackNames, TrackRole};
+use super::entry::{EventNames, Producer, TrackNames, TrackRole};
 use crate::event_kind::EventKind;
 
 pub(super) static ONNX_RUNTIME: Producer = Producer {

@@ -4,7 +4,7 @@
 //! them), `/device:GPU:0/stream:all Compute` (work), `/device:GPU:0/stream:7 Compute` (the same
 //! work again), `… Tensors`.
 
-use super::{EventNames, Producer, TrackNames, TrackRole, number_after};
+use super::entry::{EventNames, Producer, TrackNames, TrackRole, number_after};
 use crate::event_kind::EventKind;
 use crate::vendor::entry::NamePattern::{Anywhere, Start};
 

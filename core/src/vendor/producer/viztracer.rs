@@ -1,6 +1,6 @@
 //! `VizTracer`: calls of Python functions. Their category `FEE` is known in any file.
 
-use super::Producer;
+use super::entry::Producer;
 
 pub(super) static VIZTRACER: Producer = Producer {
     title: "VizTracer",

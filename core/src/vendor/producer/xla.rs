@@ -4,10 +4,10 @@
 //! (`Stream #20(Compute)`), or lines that the tool derives from them (`XLA Ops`, `XLA Modules`,
 //! `Steps`). A TPU has only such lines; there, `XLA Ops` is the work.
 
-use super::{EventNames, Producer, TrackNames, TrackRole, last_number, number_after};
+use super::entry::{EventNames, Producer, TrackNames, TrackRole, last_number, number_after};
 use crate::event_kind::EventKind;
 use crate::vendor::entry::NamePattern::Start;
-use crate::vendor::has_call_prefix;
+use crate::vendor::{cuda::CUDA, rocm::ROCM};
 
 pub(super) static XLA: Producer = Producer {
     title: "XLA's profiler (JAX, TensorFlow or PyTorch/XLA)",
@@ -84,11 +84,12 @@ fn line(_: &EventNames<'_>) -> Option<EventKind> {
     Some(EventKind::Annotation)
 }
 
-/// An event of the host: a Python frame (`$file.py:12 f`), a call of the driver, a compiled function.
+/// An event of the host: a Python frame (`$file.py:12 f`), a call of the driver, or a compiled
+/// function.
 fn host_event(names: &EventNames<'_>) -> Option<EventKind> {
     match names.name {
         name if name.starts_with('$') => Some(EventKind::Python),
-        name if has_call_prefix(name) => Some(EventKind::Launch),
+        name if CUDA.has_call(name) || ROCM.has_call(name) => Some(EventKind::Launch),
         name if name.starts_with("PjitFunction(") => Some(EventKind::Operator),
         _ => None,
     }

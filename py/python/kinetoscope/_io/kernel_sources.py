@@ -22,13 +22,14 @@ def source_files(
     """Reads files named `names`, and files that Inductor names so, by their path in the folder.
 
     Only regular files inside the folder are read: a trace may name any path, and a link may lead to
-    any file. Raises ValueError without a local folder. Raises OSError for a file that cannot be read.
+    any file. Raises ValueError without a local folder, and OSError for an unreadable file.
     """
-    if folder is None:
-        if trace is None or not os.path.isfile(trace):
-            raise ValueError("expected folder=…, the folder of the sources: the trace is not a local file")
-        folder = os.path.dirname(os.path.abspath(trace))
-    root = Path(folder)
+    if folder is not None:
+        root = Path(folder)
+    elif trace is not None and Path(trace).is_file():
+        root = Path(trace).parent
+    else:
+        raise ValueError("expected folder=…, the folder of the sources: the trace is not a local file")
     if not root.is_dir():
         raise NotADirectoryError(f"expected a folder of sources, found none: {root}")
     wanted = frozenset(names)

@@ -1,0 +1,43 @@
+"""Sources of compiled kernels: Triton source, FX nodes and lines of Python."""
+
+from __future__ import annotations
+
+from kinetoscope._base import lazy
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import os
+
+    from kinetoscope import _native
+
+
+class KernelSources:
+    """The method of a trace that reads files beside it."""
+
+    source: str | None
+    _native: _native.Trace
+
+    def kernel_sources(self, folder: str | os.PathLike[str] | None = None) -> lazy.Table:
+        """Traces compiled kernels back to Triton sources, FX nodes and lines of Python.
+
+        Reads files in `folder` and its subfolders; by default, in the folder of the trace:
+
+        * source files with the names that the trace has (`kernel_file`), wherever they were written
+        * files of Inductor: `output_code.py`, `fx_graph_readable.py` (`TORCH_COMPILE_DEBUG=1`)
+        * files of tlparse: `inductor_provenance_tracking_node_mappings.json` and others
+
+        Never opens a path that a trace or a source names. The table has one row per kernel and node:
+
+        * `source`, `source_line`: the definition of the kernel
+        * `node`, `target`: a node of the compiled graph, and its operator
+        * `python_file`, `python_line`, `python_function`, `code`: the line of the program
+        * `reason`: why a kernel has no source
+
+        Raises ValueError if the trace was not read from a local file and `folder` is missing. Raises
+        OSError for a missing folder or an unreadable file.
+        """
+        from kinetoscope._io.kernel_sources import source_files
+        from kinetoscope.table import Table
+
+        files = source_files(folder, self.source, self._native.kernel_file_names())
+        return Table(self._native.kernel_sources(files))
