@@ -133,7 +133,7 @@ fn emitted_ranges_are_operators_with_numbers_and_shapes() {
         found,
         [
             row(["annotation", "ProfilerStep#2", "-", "-", "1"]),
-            row(["operator", "aten::mm", "3", "[[2, 3], [3, 4]]", "7"]),
+            row(["operator", "aten::mm", "3", "[[2,3],[3,4]]", "7"]),
             row(["operator", "aten::relu", "4", "-", "-"]),
             row(["operator", "aten::empty", "-", "-", "-"]),
             row(["annotation", "loss, lr = 3, and more", "-", "-", "-"]),

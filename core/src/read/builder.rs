@@ -55,8 +55,6 @@ pub(super) struct TraceBuilder {
     /// The text of a file of metrics.
     pub(super) metrics: Vec<u8>,
     pub(super) has_fine_times: bool,
-    /// See [`Limits::include_environment`](super::input::Limits::include_environment).
-    pub(super) keeps_environment: bool,
 }
 
 /// An element whose texts are in the arena.

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::builder::TraceBuilder;
 use super::environment::{is_private_key, without_private};
+use super::input::Limits;
 use super::section::{ArrayTally, read_section};
 use super::text_window::TextWindow;
 use super::trace_array::TraceArray;
@@ -20,6 +21,7 @@ use crate::warning::WarningKind;
 pub(super) fn read_document(
     window: TextWindow<'_>,
     file: Option<Arc<str>>,
+    limits: Limits,
     builder: &mut TraceBuilder,
 ) -> Result<(), Error> {
     builder.file = file;
@@ -28,6 +30,7 @@ pub(super) fn read_document(
         builder,
         header: Vec::new(),
         places: FxHashMap::default(),
+        keeps_environment: limits.include_environment,
         left_out: Vec::new(),
         events: None,
         nodes: None,
@@ -48,6 +51,7 @@ struct Document<'a, 'b> {
     header: Vec<(StrId, StrId)>,
     /// Where each key stands in `header`.
     places: FxHashMap<StrId, usize>,
+    keeps_environment: bool,
     /// Paths of values of the environment that were left out.
     left_out: Vec<String>,
     events: Option<ArrayTally>,
@@ -133,7 +137,7 @@ impl Document<'_, '_> {
 
     fn read_header(&mut self, key: &HeaderKey) -> Result<(), DocumentEnd> {
         let mut value = self.unit(|scanner| scanner.skip_value().map(<[u8]>::to_vec))?;
-        if !self.builder.keeps_environment {
+        if !self.keeps_environment {
             let name = String::from_utf8_lossy(&key.raw);
             if is_private_key(&name) {
                 self.left_out.push(name.into_owned());

@@ -86,6 +86,9 @@ const VARIABLES: [&str; 16] = [
     "USER",
 ];
 
+/// The header with numbers of rows of an export, by table: names of tables are not private.
+const COUNTS: &str = "nsight_unread";
+
 /// Whether a key names a value of the environment, a host, a user, a command line or a secret.
 pub(super) fn is_private_key(key: &str) -> bool {
     let letters: String =
@@ -121,7 +124,7 @@ fn words(key: &str) -> Vec<String> {
 /// Removes private values from a value of a header; returns the rest as JSON, unless nothing is
 /// private. `left_out` takes the path of each removed value.
 pub(super) fn without_private(key: &str, json: &[u8], left_out: &mut Vec<String>) -> Option<String> {
-    if !matches!(json.first(), Some(b'{' | b'[')) {
+    if !matches!(json.first(), Some(b'{' | b'[')) || key == COUNTS {
         return None;
     }
     let mut value: Value = serde_json::from_slice(json).ok()?;

@@ -17,7 +17,6 @@ pub(super) fn read_text(
     limits: Limits,
     builder: &mut TraceBuilder,
 ) -> Result<(), Error> {
-    builder.keeps_environment = limits.include_environment;
-    let mut read = |window| document::read_document(window, name.map(Arc::from), builder);
+    let mut read = |window| document::read_document(window, name.map(Arc::from), limits, builder);
     if limits.max_threads > 1 { pipe::read_beside(window, read).map_err(unreadable)? } else { read(window) }
 }

@@ -63,10 +63,7 @@ struct SideParts {
 fn parts_of(side: &DiffSide<'_>) -> SideParts {
     let devices = devices(side);
     let windows = side.windows();
-    let mut parts = SideParts {
-        means: vec![Vec::with_capacity(windows.len()); PARTS.len()],
-        exposed: vec![Vec::with_capacity(windows.len()); NUM_CLASSES],
-    };
+    let mut parts = SideParts { means: vec![Vec::new(); PARTS.len()], exposed: vec![Vec::new(); NUM_CLASSES] };
     for (step, window) in windows.iter().enumerate() {
         let of_devices: Vec<_> = devices.values().map(|device| step_parts(device, step, *window)).collect();
         // The rounded means add up to the mean of the sums, which is the step.

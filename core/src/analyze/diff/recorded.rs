@@ -27,6 +27,7 @@ pub(super) struct RecordedCounts {
 
 /// Kinds that both traces recorded.
 #[derive(Debug, Clone, Copy, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a kind of its own")]
 pub(super) struct ComparedKinds {
     pub(super) operators: bool,
     pub(super) device: bool,

@@ -149,7 +149,7 @@ pub(super) fn shapes(sides: &[DiffSide<'_>; 2], keys: &NameKeys) -> Vec<NameChan
         });
         Some(*number)
     });
-    let mut changes = collected.changes(keys, |change, shape| change.shapes = shapes.text(shape).to_owned());
+    let mut changes = collected.changes(keys, |change, shape| shapes.text(shape).clone_into(&mut change.shapes));
     changes.retain(|change| !change.shapes.is_empty());
     changes
 }

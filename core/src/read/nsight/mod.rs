@@ -73,6 +73,8 @@ pub(super) fn read_export(
     let name = database.name;
     let mut export = NsightExport::new(database, watch, limits.include_environment)?;
     let window = TextWindow::on(Box::new(&mut export), limits);
+    // The export has left out the environment itself, and counts tables by name.
+    let limits = Limits { include_environment: true, ..limits };
     let earlier = std::mem::take(&mut builder.trace.warnings);
     read_text(window, name, limits, builder)?;
     // Where something stands in the text says nothing of the file.
