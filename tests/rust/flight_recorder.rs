@@ -24,10 +24,9 @@ fn dump() -> Value {
 }
 
 fn recorder(bytes: &[u8]) -> FlightRecorder {
-    match read_file(Input::new(bytes), Limits::default()) {
-        Ok(Recording::FlightRecorder(recorder)) => *recorder,
-        other => panic!("{other:?}"),
-    }
+    let recording = read_file(Input::new(bytes), Limits::default()).unwrap();
+    let recorder = if let Recording::FlightRecorder(recorder) = recording { Some(*recorder) } else { None };
+    recorder.expect("a flight recorder")
 }
 
 fn table(recorder: FlightRecorder, name: &str) -> Vec<Value> {

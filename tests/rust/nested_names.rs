@@ -94,7 +94,7 @@ proptest! {
         let mut scene = Scene::default();
         // Rounded to powers of two, ranges nest or are apart.
         for (name, start, dur) in &calls {
-            let dur = 1 << (63 - (*dur as u64).leading_zeros());
+            let dur = 1 << (*dur as u64).ilog2();
             scene.operator(["aten::a", "aten::b"][*name], start / dur * dur, dur);
         }
         for found in operators(&Selection::all(&scene.linked())) {

@@ -251,7 +251,7 @@ fn events_alone_tell_sizes_where_their_types_are_recorded() {
 }
 
 /// A record of NCCL: tensors, sequence, group, rank, name, splits, ranks, size.
-fn record(id: u64, name: &str, elems: [i64; 2], rank: i64, splits: [Value; 2]) -> Value {
+fn record(id: u64, name: &str, elems: [i64; 2], rank: i64, splits: &[Value; 2]) -> Value {
     let values = json!([
         [tensor(elems[0])],
         [id, name == "send" || name == "recv"],
@@ -303,15 +303,15 @@ fn coalesced_calls_of_nccl_load() {
     let none = || [json!([]), json!([])];
     let nodes = [
         default_group(2),
-        record(10, "allreduce_coalesced", [6, 6], 0, none()),
-        record(12, "send", [8, 8], 1, none()),
-        record(13, "recv", [8, 8], 1, none()),
+        record(10, "allreduce_coalesced", [6, 6], 0, &none()),
+        record(12, "send", [8, 8], 1, &none()),
+        record(13, "recv", [8, 8], 1, &none()),
         coalesced(14),
-        record(16, "send", [8, 8], 1, none()),
-        record(18, "_allgather_base", [4, 8], 0, none()),
-        record(19, "_allgather_base", [2, 4], 0, none()),
+        record(16, "send", [8, 8], 1, &none()),
+        record(18, "_allgather_base", [4, 8], 0, &none()),
+        record(19, "_allgather_base", [2, 4], 0, &none()),
         coalesced(20),
-        record(22, "all_to_allv", [4, 6], 0, [json!([1, 3]), json!([2, 4])]),
+        record(22, "all_to_allv", [4, 6], 0, &[json!([1, 3]), json!([2, 4])]),
     ];
     let (operations, counts) = written(&linked(&[json!({"nodes": nodes})]));
     expect_loads(&operations);

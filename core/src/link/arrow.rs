@@ -42,10 +42,10 @@ impl Arrows {
                     if let (Some(host), Some(device)) = (source, devices.at(trace, end)) {
                         arrows.push(trace, device, host);
                     }
-                } else if let Some(host) = hosts.at(trace, end) {
-                    if let Some(before) = source.replace(host).filter(|before| *before != host) {
-                        arrows.queued.entry(host).or_insert(before);
-                    }
+                } else if let Some(host) = hosts.at(trace, end)
+                    && let Some(before) = source.replace(host).filter(|before| *before != host)
+                {
+                    arrows.queued.entry(host).or_insert(before);
                 }
             }
         }

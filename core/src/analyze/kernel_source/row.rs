@@ -80,7 +80,7 @@ pub(super) fn rows_of(
     }
     let place = found.as_ref().and_then(|found| found.place.clone());
     let reason = match (&place, file, told.is_empty()) {
-        (Some(_), _, false) | (None, _, false) => String::new(),
+        (Some(_) | None, _, false) => String::new(),
         (Some(_), _, true) => String::from("its source has no comments about nodes"),
         (None, Some(file), true) => format!("no file {} beside the trace", base_name(file)),
         (None, None, true) => String::from("the trace names no source file, and no file defines the kernel"),

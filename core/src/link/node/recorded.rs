@@ -134,7 +134,7 @@ pub(super) fn missing(trace: &Trace, links: &NodeLinks) -> (Vec<u32>, Vec<u32>) 
     let (events, nodes): (Vec<_>, Vec<_>) = (events.collect(), nodes.collect());
     let (events, nodes) = match key {
         Some(key) if !events.is_empty() || !nodes.is_empty() => by_ids(trace, key, events, nodes),
-        None if !events.is_empty() || !nodes.is_empty() => by_counts(trace, events, nodes),
+        None if !events.is_empty() || !nodes.is_empty() => by_counts(trace, &events, &nodes),
         _ => (events, nodes),
     };
     let rows = |rows: Vec<usize>| rows.into_iter().map(|row| row as u32).collect();
@@ -155,11 +155,11 @@ fn by_ids(trace: &Trace, key: ArgKey, events: Vec<usize>, nodes: Vec<usize>) -> 
 }
 
 /// By name, the surplus of events over nodes, and of nodes over events: names of both files only.
-fn by_counts(trace: &Trace, events: Vec<usize>, nodes: Vec<usize>) -> (Vec<usize>, Vec<usize>) {
+fn by_counts(trace: &Trace, events: &[usize], nodes: &[usize]) -> (Vec<usize>, Vec<usize>) {
     let mut names = NameIds::new(&trace.strings);
     let of_events: Vec<u32> = trace.events.name.iter().map(|name| names.name(*name)).collect();
     let of_nodes: Vec<u32> = trace.nodes.iter().map(|node| names.name(node.name)).collect();
-    let surplus = |rows: Vec<usize>, own: &[u32], others: &[usize], other: &[u32]| {
+    let surplus = |rows: &[usize], own: &[u32], others: &[usize], other: &[u32]| {
         let shared: FxHashSet<u32> = other.iter().copied().collect();
         let mut left: FxHashMap<u32, usize> = FxHashMap::default();
         others.iter().for_each(|row| *left.entry(other[*row]).or_default() += 1);
@@ -170,7 +170,7 @@ fn by_counts(trace: &Trace, events: Vec<usize>, nodes: Vec<usize>) -> (Vec<usize
             }
             _ => shared.contains(&own[*row]),
         };
-        rows.into_iter().filter(is_surplus).collect::<Vec<_>>()
+        rows.iter().copied().filter(is_surplus).collect::<Vec<_>>()
     };
-    (surplus(events.clone(), &of_events, &nodes, &of_nodes), surplus(nodes, &of_nodes, &events, &of_events))
+    (surplus(events, &of_events, nodes, &of_nodes), surplus(nodes, &of_nodes, events, &of_events))
 }

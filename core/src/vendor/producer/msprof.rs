@@ -59,6 +59,7 @@ fn role(names: &TrackNames<'_>) -> TrackRole {
     TrackRole::host(if names.process.contains("CANN") { call } else { host_event })
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "the role of a track takes such functions")]
 fn whole_collective(_: &EventNames<'_>) -> Option<EventKind> {
     Some(EventKind::Kernel)
 }
@@ -70,6 +71,7 @@ fn collective(names: &EventNames<'_>) -> Option<EventKind> {
 
 /// A task: `AI_CORE`, `AI_VECTOR_CORE`, `AI_CPU`, `EVENT_WAIT`, `NOTIFY_WAIT_SQE`, `SDMA_SQE`,
 /// `MEMCPY_ASYNC`, `MODEL_EXECUTE`, `PLACE_HOLDER_SQE` and others.
+#[expect(clippy::unnecessary_wraps, reason = "the role of a track takes such functions")]
 fn task(names: &EventNames<'_>) -> Option<EventKind> {
     let task = if names.task.is_empty() { names.name } else { names.task }.to_ascii_uppercase();
     let has = |words: &[&str]| words.iter().any(|word| task.contains(word));
@@ -83,6 +85,7 @@ fn task(names: &EventNames<'_>) -> Option<EventKind> {
     })
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "the role of a track takes such functions")]
 fn call(_: &EventNames<'_>) -> Option<EventKind> {
     Some(EventKind::Launch)
 }

@@ -28,15 +28,18 @@ fn role(names: &TrackNames<'_>) -> TrackRole {
     TrackRole::device(number_after(device, ""), None, kind)
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "the role of a track takes such functions")]
 fn line(_: &EventNames<'_>) -> Option<EventKind> {
     Some(EventKind::Annotation)
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "the role of a track takes such functions")]
 fn work(names: &EventNames<'_>) -> Option<EventKind> {
     let is_copy = names.name.to_ascii_lowercase().starts_with("memcpy");
     Some(if is_copy { EventKind::Copy } else { EventKind::Kernel })
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "the role of a track takes such functions")]
 fn operator(_: &EventNames<'_>) -> Option<EventKind> {
     Some(EventKind::Operator)
 }

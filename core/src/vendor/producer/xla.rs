@@ -1,4 +1,4 @@
-//! XLA's profiler (XProf), which JAX, TensorFlow and PyTorch/XLA use.
+//! XLA's profiler (`XProf`), which JAX, TensorFlow and `PyTorch/XLA` use.
 //!
 //! A device is a process: `/device:GPU:0`, `/device:TPU:0`. Its threads are streams
 //! (`Stream #20(Compute)`), or lines that the tool derives from them (`XLA Ops`, `XLA Modules`,
@@ -63,6 +63,7 @@ fn is_accelerator(process: &str) -> bool {
         && !process.starts_with("/device:CUSTOM:Task")
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "the role of a track takes such functions")]
 fn work(names: &EventNames<'_>) -> Option<EventKind> {
     let lower = names.name.to_ascii_lowercase();
     Some(match () {
@@ -73,6 +74,7 @@ fn work(names: &EventNames<'_>) -> Option<EventKind> {
 }
 
 /// An operation: `fusion.3`, `copy-start.1`, `all-reduce-done`.
+#[expect(clippy::unnecessary_wraps, reason = "the role of a track takes such functions")]
 fn operation(names: &EventNames<'_>) -> Option<EventKind> {
     let word = names.name.trim_start_matches('%').split(['.', ' ', '=']).next().unwrap_or_default();
     let is_copy = matches!(word, "copy" | "copy-start" | "copy-done" | "infeed" | "outfeed");
@@ -80,6 +82,7 @@ fn operation(names: &EventNames<'_>) -> Option<EventKind> {
 }
 
 /// A line repeats work, so it only names it.
+#[expect(clippy::unnecessary_wraps, reason = "the role of a track takes such functions")]
 fn line(_: &EventNames<'_>) -> Option<EventKind> {
     Some(EventKind::Annotation)
 }
