@@ -58,7 +58,7 @@ impl UnlinkedReason {
             Self::Unmatched => "no match, or several possible matches, in the other file",
             Self::LaunchedBefore => "launched before the recording began",
             Self::NoCorrelation => "no correlation id",
-            Self::NoLaunches => "the file has no launches of its process (CUDA calls were not traced)",
+            Self::NoLaunches => "the file has no launches of its process (its calls of the runtime were not traced)",
             Self::LaunchMissing => "its launch is not in the file",
             Self::OperatorMissing => "its launch is outside all operators",
         }

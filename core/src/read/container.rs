@@ -133,7 +133,7 @@ pub fn sniff(head: &[u8]) -> Container {
         (None, Some(b'[')) if is_memory_timeline(text) => Container::MemoryTimeline,
         (None, Some(b'{' | b'[')) => Container::Json,
         (None, _) if head.iter().any(|byte| *byte < b'\t') => Container::Other(of_binary(head).unwrap_or(BINARY)),
-        (None, _) => Container::Other("text that is not a JSON object or array"),
+        (None, _) => Container::Other(of_binary(head).unwrap_or("text that is not a JSON object or array")),
     }
 }
 

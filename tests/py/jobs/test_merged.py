@@ -78,7 +78,9 @@ def test_one_trace_on_request_keeps_devices_apart(merged: str) -> None:
 
 
 def test_some_ranks(merged: str, data: Path) -> None:
-    assert ks.read(merged, ranks=[1]).ranks == [1]
+    one = ks.read(merged, ranks=[1])
+    assert isinstance(one, ks.TraceSet)
+    assert one.ranks == [1]
     with pytest.raises(ValueError, match=r"one or more of the ranks \[0, 1\], found \[7\]"):
         ks.read(merged, ranks=[7])
     with pytest.raises(ValueError, match='ranks="split"'):
@@ -140,7 +142,9 @@ def test_commands_split_merged_files(merged: str, tmp_path: Path, capsys: pytest
 
 def test_the_cache_holds_the_file(merged: str, tmp_path: Path) -> None:
     for _ in range(2):
-        assert ks.read(merged, cache=str(tmp_path / "cache")).ranks == [0, 1]
+        job = ks.read(merged, cache=str(tmp_path / "cache"))
+        assert isinstance(job, ks.TraceSet)
+        assert job.ranks == [0, 1]
     assert isinstance(ks.read(merged, cache=str(tmp_path / "cache"), ranks="merge"), ks.Trace)
 
 
@@ -179,6 +183,7 @@ def test_recorded_ranks(data: Path, tmp_path: Path, rewrite: Callable[[int, Even
     for rank in (0, 1):
         shutil.copy(data / f"mlp_gloo/kineto_trace_{rank}.json.gz", own)
     job, ranks = ks.read(path), ks.read_dir(own)
+    assert isinstance(job, ks.TraceSet)
     assert job.ranks == [0, 1]
     columns = ("name", "start_ns", "dur_ns", "kind", "iteration")
     for merged, alone in zip(job, ranks, strict=True):

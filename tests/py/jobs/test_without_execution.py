@@ -28,7 +28,9 @@ def test_a_rank_with_one_file_is_read(data: Path, tmp_path: Path, *, eager: bool
 def test_an_archive_is_read_without_them(data: Path, tmp_path: Path) -> None:
     archive = shutil.make_archive(str(tmp_path / "job"), "zip", data / "mlp_gloo")
     assert [len(trace.nodes) for trace in ks.read_dir(archive, et=False)] == [0, 0]
-    assert [len(trace.nodes) for trace in ks.read(archive, et=False)] == [0, 0]
+    job = ks.read(archive, et=False)
+    assert isinstance(job, ks.TraceSet)
+    assert [len(trace.nodes) for trace in job] == [0, 0]
 
 
 def test_nothing_else_is_an_error(data: Path, tmp_path: Path) -> None:

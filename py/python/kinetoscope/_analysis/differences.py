@@ -82,7 +82,7 @@ def _opened(side: str, source: object) -> Trace | TraceSet:
         return source
     if not isinstance(source, str | os.PathLike):
         raise TypeError(f"expected a Trace, a TraceSet or a path as {side}, found {_described(source)}")
-    path = os.fspath(cast("str | os.PathLike[str]", source))
+    path = os.fspath(cast("bytes | os.PathLike[str] | os.PathLike[bytes]", source))
     if not isinstance(path, str):
         raise TypeError(f"expected a path of text as {side}, found bytes")
     is_folder = path.endswith("/") or Path(path).is_dir()

@@ -117,7 +117,8 @@ class Member:
         self._has_parts = False
         if self._trace is not None:
             return [self._part_in_memory(part) for part in split(self._trace)]
-        return [self._remote_part(number, part) for number, part in enumerate(self.inspection.parts)]
+        parts = self.inspection.parts if self.inspection else []
+        return [self._remote_part(number, part) for number, part in enumerate(parts)]
 
     def _part_in_memory(self, part: RankPart) -> Member:
         member = Member(self.pair, {}, {}, self.recording.options, part.trace, part)
