@@ -107,4 +107,5 @@ def test_an_execution_trace_of_one_iteration_has_its_reason(data: Path) -> None:
     trace = ks.read(folder / "kineto_trace_0.json.gz", json.dumps(whole | {"nodes": nodes}).encode())
     text = str(diagnosis(trace))
     assert "outside the time range of the other file" in text
-    assert "operator_without_node" not in dict(trace.health.select("kind", "count").rows())
+    # one call inside the last that both files have may lack its node
+    assert dict(trace.health.select("kind", "count").rows()).get("operator_without_node", 0) <= 1

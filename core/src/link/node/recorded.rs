@@ -24,8 +24,6 @@ use crate::warning::{WarningKind, Warnings};
 #[derive(Debug, Clone, Default)]
 pub struct RecordedTime {
     events: FxHashMap<TrackId, TimeRange>,
-    /// The start of the last linked call of each thread: the Execution Trace may end inside it.
-    last_starts: FxHashMap<TrackId, Ts>,
     nodes: FxHashMap<Option<u64>, (u64, u64)>,
     /// Nodes around the last linked one of their thread: the Kineto trace may end inside them.
     around_last: FxHashSet<u32>,
@@ -45,8 +43,6 @@ impl RecordedTime {
             let (start, end) = (events.start[row], events.end(row));
             let range = recorded.events.entry(events.track[row]).or_insert(TimeRange { start, end });
             *range = TimeRange { start: range.start.min(start), end: range.end.max(end) };
-            let last = recorded.last_starts.entry(events.track[row]).or_insert(start);
-            *last = start.max(*last);
             if let Some(at) = iteration_at(iterations, start) {
                 is_linked[at] = true;
             }
@@ -75,9 +71,8 @@ impl RecordedTime {
     /// the thread.
     pub fn has_event(&self, trace: &Trace, row: usize) -> Option<bool> {
         let (start, end) = (trace.events.start[row], trace.events.end(row));
-        let (range, last) =
-            (self.events.get(&trace.events.track[row])?, self.last_starts.get(&trace.events.track[row])?);
-        Some(range.start <= start && start <= *last && end <= range.end && !self.is_paused(start))
+        let range = self.events.get(&trace.events.track[row])?;
+        Some(range.start <= start && end <= range.end && !self.is_paused(start))
     }
 
     /// Whether the Kineto trace was recorded while a node lasted; `None` if it has nothing of the
