@@ -63,8 +63,10 @@ pub enum WarningKind {
     OperatorWithoutNode,
     /// A node without an event, although the Kineto trace has the calls around it.
     NodeWithoutEvent,
-    /// A device event whose launch is not in the file.
+    /// A device event whose launch has to be in the file, and is not.
     MissingLaunch,
+    /// A device event that was launched before the recording, or that names no launch.
+    UnrecordedLaunch,
     /// A kernel with the `correlation` of another one's launch, which more than one launch could
     /// have enqueued.
     AmbiguousLaunch,
@@ -201,6 +203,7 @@ impl WarningKind {
             Self::OperatorWithoutNode => "operator_without_node",
             Self::NodeWithoutEvent => "node_without_event",
             Self::MissingLaunch => "missing_launch",
+            Self::UnrecordedLaunch => "unrecorded_launch",
             Self::AmbiguousLaunch => "ambiguous_launch",
             Self::UnfinishedExecutionTrace => "unfinished_execution_trace",
             Self::ZeroDuration => "zero_duration",
@@ -246,6 +249,7 @@ impl WarningKind {
             Self::ZeroDuration
             | Self::PartialOverlap
             | Self::LaunchWithoutDeviceEvent
+            | Self::UnrecordedLaunch
             | Self::IrregularMessage
             | Self::DeviceEventWithoutNode
             | Self::LocalCollective
@@ -311,6 +315,9 @@ impl WarningKind {
             }
             Self::NodeWithoutEvent => "a node has no event, though the calls around it have: the Kineto trace lost it",
             Self::MissingLaunch => "a device event's launch is not in the file: kept without a launch",
+            Self::UnrecordedLaunch => {
+                "device work was launched before the recording, or names no launch: kept without a launch"
+            }
             Self::AmbiguousLaunch => {
                 "kernels share the correlation id of one launch, and several launches may be theirs: not linked"
             }

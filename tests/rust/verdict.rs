@@ -261,10 +261,30 @@ fn a_call_inside_a_launch_is_no_launch_of_its_own() {
     let outer = |id, start| call(CUDA, CUDA.kernel, id, start, 6);
     for (outer_id, inner_id, of_work) in [(1, 1, 1), (1, 2, 1), (1, 2, 2)] {
         let events = [outer(outer_id, 0), inner(inner_id, 2), work("kernel", "k", of_work, 20, 5)];
-        assert_eq!(verdict(&linked(&events)).state, VerdictState::Complete, "{outer_id} {inner_id} {of_work}");
+        let linked = linked(&events);
+        assert_eq!(verdict(&linked).state, VerdictState::Complete, "{outer_id} {inner_id} {of_work}");
+        assert_eq!(linked.warnings().count(), 0, "{outer_id} {inner_id} {of_work}");
     }
-    let both = verdict(&linked(&[outer(1, 0), inner(2, 2), outer(3, 10), work("kernel", "k", 3, 20, 5)]));
-    assert_eq!(of(&both, "lost_device_work").unwrap().count, 1);
+    let events = [outer(1, 0), inner(2, 2), outer(3, 10), inner(3, 12), work("kernel", "k", 3, 20, 5)];
+    let lost = of(&verdict(&linked(&events)), "lost_device_work").unwrap().clone();
+    assert_eq!((lost.count, lost.num_all), (1, Some(2)));
+}
+
+#[test]
+fn work_without_a_recorded_launch_is_a_defect_only_where_its_launch_has_to_be_there() {
+    let counted = |events: &[Value]| {
+        let linked = linked(events);
+        let counts = linked.warnings().map(|warning| (warning.kind.name(), warning.count)).collect::<Vec<_>>();
+        (verdict(&linked).state, counts)
+    };
+    let (launch, gemm) = (call(CUDA, CUDA.kernel, 5, 0, 5), |id| work("kernel", "gemm", id, 20 * id as i64, 5));
+    let mut nameless = gemm(9);
+    nameless["args"] = json!({"device": 0, "stream": 7});
+    let note = (VerdictState::Complete, vec![("unrecorded_launch", 1)]);
+    assert_eq!(counted(&[gemm(1)]), note, "no launches at all");
+    assert_eq!(counted(&[launch.clone(), gemm(5), gemm(1)]), note, "older than the first launch");
+    assert_eq!(counted(&[launch.clone(), gemm(5), nameless]), note, "names no launch");
+    assert_eq!(counted(&[launch, gemm(5), gemm(7)]), (VerdictState::Incomplete, vec![("missing_launch", 1)]));
 }
 
 /// One launch of a run in order: the time until the next call, the duration of its work, and

@@ -5,7 +5,7 @@ use std::ops::AddAssign as _;
 
 use serde::Serialize;
 
-use super::launch::FirstLaunch;
+use super::launch::{first_launch, launch_method, owner_method};
 use super::unlinked_reason::{FileSide, UnlinkedReason};
 use crate::link::{IterationMatch, LinkMethod, LinkedTrace, is_call};
 use crate::trace::node::NodeKind;
@@ -98,10 +98,10 @@ pub fn coverage(linked: &LinkedTrace) -> LinkCoverage {
     let links = &linked.links;
     coverage.confidence = links.nodes.confidence;
     coverage.windows = links.nodes.windows.iter().map(|window| window_row(linked, window)).collect();
-    let launches = FirstLaunch::of(linked);
+    let first = first_launch(linked);
     for row in (0..linked.trace.events.len()).filter(|row| linked.trace.events.kind[*row].is_device_work()) {
-        coverage.device_events.add(launches.launch(linked, row));
-        coverage.device_owners.add(launches.owner(linked, row));
+        coverage.device_events.add(launch_method(linked, &first, row));
+        coverage.device_owners.add(owner_method(linked, &first, row));
     }
     let shares = [&coverage.nodes, &coverage.operators, &coverage.device_events, &coverage.device_owners];
     let reasons = shares.into_iter().flat_map(|share| share.unlinked.keys());

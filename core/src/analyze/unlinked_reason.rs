@@ -4,7 +4,7 @@ use rustc_hash::FxHashSet;
 use serde::Serialize;
 
 use crate::id::StrId;
-use crate::link::{LinkMethod, LinkedTrace, is_call};
+use crate::link::{LinkMethod, LinkedTrace, UnlaunchedReason, is_call};
 use crate::operator_name::base_name;
 use crate::trace::kind::EventKind;
 use crate::trace::node::{Node, NodeKind};
@@ -144,4 +144,15 @@ fn event_call(linked: &LinkedTrace, row: usize) -> ReportedCall {
 /// The lack of an id, where links go by ids.
 fn no_record_id(linked: &LinkedTrace, has_id: bool) -> Option<UnlinkedReason> {
     (linked.links.nodes.how == Some(LinkMethod::RecordId) && !has_id).then_some(UnlinkedReason::NoRecordId)
+}
+
+impl From<UnlaunchedReason> for UnlinkedReason {
+    fn from(reason: UnlaunchedReason) -> Self {
+        match reason {
+            UnlaunchedReason::NoLaunches => Self::NoLaunches,
+            UnlaunchedReason::LaunchedBefore => Self::LaunchedBefore,
+            UnlaunchedReason::LaunchMissing => Self::LaunchMissing,
+            UnlaunchedReason::NoCorrelation => Self::NoCorrelation,
+        }
+    }
 }

@@ -4,6 +4,7 @@ use rustc_hash::FxHashMap;
 
 use super::arrow::Arrows;
 use super::event_warnings::count_events;
+use super::first_launch::FirstLaunch;
 use super::flow::{FlowTargets, flows};
 use super::launch_index::{LaunchIndex, is_launch};
 use super::link_method::LinkMethod;
@@ -111,15 +112,25 @@ pub(super) fn link_launches(trace: &Trace, warnings: &mut Warnings) -> (Optional
     let mut pairs: Vec<_> = linked.collect();
     sort::ascending(&mut pairs);
     let mut launched = LaunchedEvents { pairs, methods, without: Vec::new(), arrows };
-    let is_missing = |row: &usize| launch.get(*row).is_none() && trace.events.kind[*row].is_device_work();
     count_events(trace, WarningKind::AmbiguousLaunch, surplus.ambiguous.into_iter(), warnings);
-    count_events(trace, WarningKind::MissingLaunch, missing.into_iter().filter(is_missing), warnings);
+    missing.retain(|row| launch.get(*row).is_none() && trace.events.kind[*row].is_device_work());
+    count_unlaunched(trace, &launch, &missing, warnings);
     let mut enqueue = TextCache::new(&trace.strings, enqueues);
     let hosts = (0..num_events).filter(|row| is_launch(trace, *row) && enqueue.of(trace.events.name[*row]));
     launched.without = hosts.filter(|row| launched.of(*row).len() == 0).map(|row| row as u32).collect();
-    let without = launched.without.iter().map(|row| *row as usize);
-    count_events(trace, WarningKind::LaunchWithoutDeviceEvent, without, warnings);
     (launch, launched)
+}
+
+/// Counts device work without a launch: a defect where its launch has to be in the file.
+fn count_unlaunched(trace: &Trace, launch: &OptionalColumn, rows: &[usize], warnings: &mut Warnings) {
+    if rows.is_empty() {
+        return;
+    }
+    let first = FirstLaunch::of(trace, launch);
+    let is_missing = |row: &usize| first.is_missing(trace, *row);
+    let (missing, unrecorded): (Vec<_>, Vec<_>) = rows.iter().copied().partition(is_missing);
+    count_events(trace, WarningKind::MissingLaunch, missing.into_iter(), warnings);
+    count_events(trace, WarningKind::UnrecordedLaunch, unrecorded.into_iter(), warnings);
 }
 
 /// Gives device events without a launch the one from which a flow leads to them; returns their

@@ -26,9 +26,13 @@ pub(super) fn link(trace: &Trace, max_threads: usize) -> Links {
     let ((nesting, mut warnings), joined) = both(max_threads, nest, join);
     warnings.extend(&joined.warnings);
     let (operator, named) = owner::own(trace, &nesting, &joined.launch, joined.launched.arrows());
-    let lost_launches = lost_launch::find(trace, &nesting, &joined.launched);
-    let lost = lost_launches.iter().map(|row| *row as usize);
-    count_events(trace, WarningKind::LostDeviceWork, lost, &mut warnings);
+    let without_work = lost_launch::find(trace, &nesting, &joined.launched);
+    let mut count = |kind, rows: &[u32]| {
+        count_events(trace, kind, rows.iter().map(|row| *row as usize), &mut warnings);
+    };
+    count(WarningKind::LostDeviceWork, &without_work.lost);
+    count(WarningKind::LaunchWithoutDeviceEvent, &without_work.others);
+    let lost_launches = without_work.lost;
     count_events(trace, WarningKind::WorkBeforeLaunch, launch_order::early(trace, &joined.launched), &mut warnings);
     overlong::count(trace, &mut warnings);
     Links { nesting, lost_launches, operator, named, warnings, ..joined }

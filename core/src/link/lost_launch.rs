@@ -15,32 +15,58 @@ use crate::trace::Trace;
 use crate::trace::kind::EventKind;
 use crate::vendor;
 
-/// Rows of the launches with lost work, ascending.
-pub(super) fn find(trace: &Trace, nesting: &Nesting, launched: &LaunchedEvents) -> Vec<u32> {
+/// Launches without device work: rows, ascending. Calls inside another launch are left out, and so
+/// are calls around one that has the work.
+#[derive(Debug, Default)]
+pub(super) struct LaunchesWithoutWork {
+    /// The work must have run.
+    pub lost: Vec<u32>,
+    /// Perhaps nothing ran.
+    pub others: Vec<u32>,
+}
+
+pub(super) fn find(trace: &Trace, nesting: &Nesting, launched: &LaunchedEvents) -> LaunchesWithoutWork {
+    let outer = outer_launches(trace, nesting, launched);
+    if outer.is_empty() || links_nothing(trace, launched) {
+        return LaunchesWithoutWork { lost: Vec::new(), others: outer };
+    }
+    let mut must_run = TextCache::new(&trace.strings, must_run);
+    let captures = Captures::of(trace, launched);
+    let is_lost = |row: &u32| must_run.of(trace.events.name[*row as usize]) && !captures.contain(trace, *row);
+    let (lost, others) = outer.into_iter().partition(is_lost);
+    LaunchesWithoutWork { lost, others }
+}
+
+/// Whether a tool other than Kineto wrote the file, and links no call with its work. Then none lacks
+/// it.
+fn links_nothing(trace: &Trace, launched: &LaunchedEvents) -> bool {
+    let is_call = |(launch, _): &(u32, u32)| trace.events.kind[*launch as usize] == EventKind::Launch;
+    trace.producer().is_some() && !launched.pairs().iter().any(is_call)
+}
+
+/// Launches without device work that are neither inside another launch nor around one that has it.
+fn outer_launches(trace: &Trace, nesting: &Nesting, launched: &LaunchedEvents) -> Vec<u32> {
     if launched.without_work().is_empty() {
         return Vec::new();
     }
-    let events = &trace.events;
-    let is_call = |(launch, _): &(u32, u32)| events.kind[*launch as usize] == EventKind::Launch;
-    if trace.producer().is_some() && !launched.pairs().iter().any(is_call) {
-        // The tool links no call with its work, so none lacks it.
-        return Vec::new();
-    }
-    let mut must_run = TextCache::new(&trace.strings, must_run);
     let mut is_work = TextCache::new(&trace.strings, vendor::enqueues);
-    let mut is_inner = |row: u32| {
-        let parent = nesting.parent.get(row as usize).map(|parent| parent as usize);
-        parent.is_some_and(|parent| events.kind[parent] == EventKind::Launch && is_work.of(events.name[parent]))
-    };
-    let lacking = launched.without_work().iter().copied();
-    let outer: Vec<u32> = lacking.filter(|row| must_run.of(events.name[*row as usize]) && !is_inner(*row)).collect();
-    if outer.is_empty() {
-        return outer;
-    }
     let parents = launched.pairs().iter().filter_map(|(launch, _)| nesting.parent.get(*launch as usize));
     let around_work: FxHashSet<u32> = parents.collect();
-    let captures = Captures::of(trace, launched);
-    outer.into_iter().filter(|row| !around_work.contains(row) && !captures.contain(trace, *row)).collect()
+    let lacking = launched.without_work().iter().copied().filter(|row| !around_work.contains(row));
+    lacking.filter(|row| !is_inner_launch(trace, nesting, *row as usize, &mut is_work)).collect()
+}
+
+/// Whether a call is inside of a launch, as of the driver inside the runtime: it enqueues the same
+/// work.
+pub(crate) fn is_inner_launch(
+    trace: &Trace,
+    nesting: &Nesting,
+    row: usize,
+    enqueues: &mut TextCache<'_, bool>,
+) -> bool {
+    let parent = nesting.parent.get(row).map(|parent| parent as usize);
+    let is_launch = |parent: usize| trace.events.kind[parent] == EventKind::Launch;
+    parent.is_some_and(|parent| is_launch(parent) && enqueues.of(trace.events.name[parent]))
 }
 
 /// Whether device work runs for each call of this name.

@@ -150,11 +150,16 @@ fn device_names(screen: &Screen<'_>) -> Vec<String> {
 fn verdict_of(screen: &Screen<'_>) -> Value {
     let state = screen.parts.iter().map(|part| part.verdict().state).max().unwrap_or(VerdictState::Complete);
     let of_part = |part: &TraceView<'_>| {
-        let at = part.at;
+        let (at, first_id) = (part.at, part.first_id);
         let problem = move |problem: &Problem| {
-            let mut problem = json!(problem);
-            problem["part"] = at.into();
-            problem
+            let mut events = problem.events.iter().map(|id| first_id + id);
+            json!({
+                "part": at,
+                "state": problem.state,
+                "message": problem.message,
+                "advice": problem.advice,
+                "event": events.find(|id| screen.event(*id).is_ok()),
+            })
         };
         part.verdict().problems.iter().map(problem).collect::<Vec<_>>()
     };

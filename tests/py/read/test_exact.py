@@ -38,6 +38,8 @@ INTEGERS = {
     "In msg nelems": "in_elems",
     "Out msg nelems": "out_elems",
     "Group size": "group_size",
+    "graph id": "graph_id",
+    "graph node id": "graph_node_id",
 }
 FLOATS = {"memory bandwidth (GB/s)": "bandwidth_gbps", "est. achieved occupancy %": "occupancy"}
 TEXTS = {
@@ -200,7 +202,8 @@ def is_lost(row: Row, rest: Row, key: str, value: Any) -> bool:
     if key in rest:
         return bool(rest[key] != value)
     if key in INTEGERS:
-        return bool(row[INTEGERS[key]] != int(value))
+        no_graph = key.startswith("graph") and not int(value)  # Kineto writes 0 for work outside of any graph
+        return bool(row[INTEGERS[key]] != (None if no_graph else int(value)))
     if key in FLOATS:
         return bool(row[FLOATS[key]] != float(value))
     text = row[TEXTS[key]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -209,7 +210,13 @@ def test_help_and_health_open_and_close(cuda: ks.Trace, reports: Reports, open_t
     timeline.press("Escape")
     assert page.get_by_role("dialog").count() == 0
     page.get_by_role("button", name="Trace health").click()
-    assert "first:" in page.get_by_role("dialog").inner_text()
+    dialog = page.get_by_role("dialog")
+    assert "Complete:" in dialog.inner_text()
+    shot(page, "report-health")
+    ids = json.loads(str(cuda.verdict.problems.select("event_ids").rows()[0][0]))
+    dialog.get_by_role("button", name="were launched before").click()
+    assert dialog.count() == 0
+    assert timeline.details()["id"] == str(ids[0])
 
 
 def test_tracks_fold_and_stay_at_the_top(cuda: ks.Trace, reports: Reports, open_timeline: Open) -> None:

@@ -1,14 +1,17 @@
+import type { EventId } from "./protocol";
+
 /** Whether a recording can be trusted, as the core says it. */
 export type VerdictState = "complete" | "incomplete" | "inconsistent";
 
 /** Something missing or impossible; of state `complete`, a remark. */
 export interface Problem {
-  readonly name: string;
   readonly state: VerdictState;
   readonly message: string;
   /** Fix; may be empty. */
   readonly advice: string;
   readonly part: number;
+  /** The first event that has it. */
+  readonly event: EventId | null;
 }
 
 export interface Verdict {

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::problem::{Problem, VerdictState};
-use crate::analyze::launch::FirstLaunch;
+use crate::analyze::launch::{first_launch, launch_method};
 use crate::analyze::unlinked_reason::UnlinkedReason;
 use crate::link::LinkedTrace;
 use crate::sort;
@@ -17,8 +17,8 @@ pub(super) fn problems(linked: &LinkedTrace) -> Vec<Problem> {
         WarningKind::LostDeviceWork
         | WarningKind::OverlongWork
         | WarningKind::OverlongCall
-        | WarningKind::WorkBeforeLaunch => Vec::new(),
-        WarningKind::MissingLaunch => missing_launches(linked),
+        | WarningKind::WorkBeforeLaunch
+        | WarningKind::MissingLaunch => Vec::new(),
         WarningKind::OperatorWithoutNode => vec![operators_without_node(linked)],
         WarningKind::NodeWithoutEvent => vec![nodes_without_event(linked)],
         kind if kind.severity() == Severity::Note => Vec::new(),
@@ -36,7 +36,7 @@ pub(super) fn problems(linked: &LinkedTrace) -> Vec<Problem> {
             vec![Problem { events: event.into_iter().collect(), ..problem }]
         }
     };
-    linked.warnings().flat_map(of_warning).collect()
+    linked.warnings().flat_map(of_warning).chain(missing_launches(linked)).collect()
 }
 
 fn operators_without_node(linked: &LinkedTrace) -> Problem {
@@ -110,13 +110,17 @@ fn state(kind: WarningKind) -> VerdictState {
 /// Device events without a launch, by the reason. Work that was enqueued before the recording began
 /// lacks nothing, and neither does work without a correlation id, or a recording without launches.
 fn missing_launches(linked: &LinkedTrace) -> Vec<Problem> {
-    let (trace, launches) = (&linked.trace, FirstLaunch::of(linked));
+    let kinds = [WarningKind::MissingLaunch, WarningKind::UnrecordedLaunch];
+    if kinds.iter().all(|kind| linked.links.warnings.count(*kind) == 0) {
+        return Vec::new();
+    }
+    let (trace, first) = (&linked.trace, first_launch(linked));
     let is_work = |row: &usize| trace.events.kind[*row].is_device_work();
     let has_launches = trace.events.kind.contains(&EventKind::Launch);
     let (mut before, mut unnumbered, mut missing, mut num_all) = (Vec::new(), Vec::new(), Vec::new(), 0);
     for row in (0..trace.events.len()).filter(is_work) {
         num_all += 1;
-        match launches.launch(linked, row) {
+        match launch_method(linked, &first, row) {
             Ok(_) => {}
             Err(UnlinkedReason::LaunchedBefore) => before.push(row as u32),
             Err(UnlinkedReason::NoCorrelation) => unnumbered.push(row as u32),

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::problem::{Problem, VerdictState};
 use crate::id::TrackId;
-use crate::link::{LinkedTrace, LostRange};
+use crate::link::{LinkedTrace, LostRange, is_inner_launch};
+use crate::strings::TextCache;
 use crate::time::{TimeRange, Ts};
 use crate::trace::kind::EventKind;
 use crate::vendor;
@@ -138,14 +139,19 @@ impl RecordedWork {
     }
 }
 
-/// How many launches of each kind there are.
+/// How many launches of each kind there are. A call of the driver inside one of the runtime is none
+/// of its own.
 fn totals(linked: &LinkedTrace) -> BTreeMap<LaunchRole, usize> {
-    let trace = &linked.trace;
+    let (trace, nesting) = (&linked.trace, &linked.links.nesting);
+    let mut enqueues = TextCache::new(&trace.strings, vendor::enqueues);
+    let mut role = TextCache::new(&trace.strings, LaunchRole::of);
     let mut totals = BTreeMap::new();
-    let launches =
-        (0..trace.events.len()).filter(|row| trace.events.kind[*row] == EventKind::Launch && !trace.is_on_device(*row));
-    for work in launches.filter_map(|row| LaunchRole::of(trace.event_name(row))) {
-        *totals.entry(work).or_insert(0) += 1;
+    let is_launch = |row: &usize| trace.events.kind[*row] == EventKind::Launch && !trace.is_on_device(*row);
+    for row in (0..trace.events.len()).filter(is_launch) {
+        let role = role.of(trace.events.name[row]);
+        if let Some(work) = role.filter(|_| !is_inner_launch(trace, nesting, row, &mut enqueues)) {
+            *totals.entry(work).or_insert(0) += 1;
+        }
     }
     totals
 }

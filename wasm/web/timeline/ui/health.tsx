@@ -1,10 +1,15 @@
 import type { JSX } from "preact";
 import { formatCount, formatShare } from "../../base/format";
-import type { Coverage, VerdictState } from "../../source/verdict";
+import type { Coverage, Problem, VerdictState } from "../../source/verdict";
 import type { Timeline } from "../timeline";
 
-/** The verdict on the recording, its problems, and link coverage. */
-export function Health({ timeline }: { timeline: Timeline }): JSX.Element {
+interface Props {
+  readonly timeline: Timeline;
+  readonly close: () => void;
+}
+
+/** The verdict on the recording, its problems with links to their first events, and link coverage. */
+export function Health({ timeline, close }: Props): JSX.Element {
   const { overview } = timeline;
   const isOneOfSeveral = overview.parts.length > 1;
   return (
@@ -17,7 +22,7 @@ export function Health({ timeline }: { timeline: Timeline }): JSX.Element {
               {isOneOfSeveral && <td>{timeline.partName(problem.part)}</td>}
               <td>{problem.state === "complete" ? "remark" : problem.state}</td>
               <td>
-                {problem.message}
+                <Message timeline={timeline} problem={problem} close={close} />
                 {problem.advice && <small class="ks-block">Fix: {problem.advice}</small>}
               </td>
             </tr>
@@ -38,6 +43,20 @@ export function Health({ timeline }: { timeline: Timeline }): JSX.Element {
         </tbody>
       </table>
     </>
+  );
+}
+
+function Message({ timeline, problem, close }: Props & { problem: Problem }): JSX.Element {
+  const { event, message } = problem;
+  if (event === null) return <>{message}</>;
+  const visit = () => {
+    close();
+    timeline.go(event);
+  };
+  return (
+    <button type="button" class="ks-link" title="Go to the first event" onClick={visit}>
+      {message}
+    </button>
   );
 }
 

@@ -45,7 +45,7 @@ export function Popovers({ timeline, palette, around, leave }: Props): JSX.Eleme
       case "help":
         return <Help palette={palette} />;
       case "health":
-        return <Health timeline={timeline} />;
+        return <Health timeline={timeline} close={close} />;
       case "notes":
         return <NotesList timeline={timeline} close={close} />;
       case "findings":

@@ -81,7 +81,7 @@ function HealthBadge({ timeline, open, toggle }: BadgeProps): JSX.Element | null
   const { state, problems } = timeline.overview.verdict;
   if (problems.length === 0) return null;
   const word = state === "complete" ? formatPlural(problems.length, "remark") : state;
-  const label = `Trace health: ${state}`;
+  const label = `Trace health: ${word}`;
   return (
     <button
       type="button"
