@@ -282,12 +282,12 @@ impl WarningKind {
             Self::NotAnEvent => "an element is not an object with a phase (`ph`): skipped",
             Self::InvalidUtf8 => "text is not UTF-8: invalid bytes were replaced",
             Self::InvalidNumber => "invalid or out-of-range number: treated as absent",
-            Self::MissingStart => "a complete event has no start: moved to the start of the trace",
+            Self::MissingStart => "a complete event has no start: moved to the start of the trace, with duration 0",
             Self::MissingTime => "an instant, a counter or a flow end has no time: skipped",
             Self::ZeroTime => {
                 "an event has time 0, far from all others: moved to the trace's start (a plausible end was kept)"
             }
-            Self::FarTime => "a time is more than 30 days from all others: moved to the trace's start",
+            Self::FarTime => "a time is more than a day from all others: moved to the trace's start, with duration 0",
             Self::LateStep => "an iteration's annotation begins after its calls: its start was moved before them",
             Self::MissingDuration => "a complete event has no duration: set to 0",
             Self::NegativeDuration => "a duration is negative: set to 0",
@@ -319,15 +319,17 @@ impl WarningKind {
                 "device work was launched before the recording, or names no launch: kept without a launch"
             }
             Self::AmbiguousLaunch => {
-                "kernels share the correlation id of one launch, and several launches may be theirs: not linked"
+                "device work shares the id of its launch with other work, and several launches may be its: not linked"
             }
             Self::UnfinishedExecutionTrace => "the Execution Trace is unfinished: complete nodes were read",
             Self::ZeroDuration => "an event has duration 0, perhaps truncated to whole microseconds: kept",
             Self::PartialOverlap => "an event partially overlaps another event of its track: kept in a separate lane",
             Self::LaunchWithoutDeviceEvent => "a launch has no device event, as during graph capture: kept without one",
             Self::LostDeviceWork => "a launch lost its device work: device time beside it is unknown",
-            Self::OverlongWork => "a duration passes the next start on an in-order stream: shortened to that start",
-            Self::OverlongCall => "a duration is longer than any recording: shortened to the end of the others",
+            Self::OverlongWork => {
+                "a duration passes the next start on an in-order stream, or the end of the recording: shortened"
+            }
+            Self::OverlongCall => "a duration is longer than the recording: shortened to the next call",
             Self::WorkBeforeLaunch => "device work starts before its launch, so clocks differ: its delay is unknown",
             Self::NotAnEntry => "an entry has an unexpected form: skipped",
             Self::UnexpectedType => "a value has an unexpected type: treated as absent",

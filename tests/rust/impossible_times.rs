@@ -8,7 +8,7 @@ use kinetoscope::read::snapshot::read_snapshot;
 use kinetoscope::table::ColumnValues;
 use kinetoscope::write::chrome::write_chrome;
 use kinetoscope::{Limits, LinkedTrace, write_snapshot};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::files;
 use crate::verdict::{CUDA, HIP, call, linked, of, operator, parts, whole, work};
@@ -173,4 +173,131 @@ fn an_offset_that_changes_is_not_offered() {
     // Some kernels alone; and what rounding explains.
     assert_eq!(of(&verdict(&skewed(|at| if at > 15 { 90 } else { 0 })), "work_before_launch").unwrap().count, 5);
     assert_eq!(verdict(&skewed(|_| 16)).state, VerdictState::Complete);
+}
+
+/// Twenty kernels, one each 2 ms, of which the last has another duration; and Kineto's own event.
+fn with_last_kernel(dur: i64, recorded: Option<i64>) -> Arc<LinkedTrace> {
+    let mut events: Vec<Value> = Vec::new();
+    events.extend(recorded.map(|dur| {
+        json!({"ph": "X", "cat": "Trace", "name": "PyTorch Profiler (0)", "pid": "Spans",
+            "tid": "PyTorch Profiler", "ts": 0, "dur": dur, "args": {"Op count": 0}})
+    }));
+    for at in 0..20 {
+        events.push(operator("aten::mm", at * 2_000, 40));
+        events.push(call(CUDA, CUDA.kernel, at as usize + 1, at * 2_000 + 10, 5));
+        events.push(work("kernel", "gemm", at as usize + 1, at * 2_000 + 30, if at < 19 { 500 } else { dur }));
+    }
+    linked(&events)
+}
+
+#[test]
+fn the_last_work_does_not_outlast_the_recording() {
+    for (dur, recorded, end) in
+        [(1_600_000, Some(40_000), 40_000), (90_000, Some(40_000), 40_000), (1_600_000, None, 38_040)]
+    {
+        let linked = with_last_kernel(dur, recorded);
+        let verdict = verdict(&linked);
+        let problem = of(&verdict, "overlong_work").unwrap();
+        assert_eq!((verdict.state, problem.count, problem.stream), (VerdictState::Inconsistent, 1, Some(7)));
+        assert_eq!(linked.trace.range().dur().0, end * 1_000);
+        assert_eq!(parts(&linked)[0], 19 * 500_000 + (end - 38_030) * 1_000);
+    }
+    // It may end after the last call.
+    for recorded in [None, Some(60_000)] {
+        assert_eq!(verdict(&with_last_kernel(20_000, recorded)).state, VerdictState::Complete);
+    }
+}
+
+#[test]
+fn a_call_longer_than_the_recording_ends_before_the_next() {
+    for recorded in [None, Some(50_000)] {
+        for (name, category) in [("aten::mm", "cpu_op"), ("cudaLaunchKernelExC", "cuda_runtime")] {
+            let linked = with_last_kernel(500, recorded);
+            let mut events: Vec<Value> = Vec::new();
+            let rows = 0..linked.trace.events.len();
+            for row in rows {
+                let id = linked.trace.correlation_id(row).unwrap_or_default() as usize;
+                let start = linked.trace.events.start[row].0 / 1_000;
+                let dur = linked.trace.events.dur[row].0 / 1_000;
+                let mut event = match linked.trace.event_name(row) {
+                    "aten::mm" => operator("aten::mm", start, dur),
+                    "gemm" => work("kernel", "gemm", id, start, dur),
+                    "PyTorch Profiler (0)" => {
+                        json!({"ph": "X", "cat": "Trace", "name": "PyTorch Profiler (0)", "pid": "Spans", "tid": "s",
+                            "ts": start, "dur": dur})
+                    }
+                    call_name => call(CUDA, call_name, id, start, dur),
+                };
+                if event["name"] == name && event["cat"] == category && start / 2_000 == 3 {
+                    event["dur"] = json!(1_600_000);
+                }
+                events.push(event);
+            }
+            let linked = self::linked(&events);
+            let verdict = verdict(&linked);
+            assert_eq!(of(&verdict, "overlong_call").unwrap().count, 1, "{name} {recorded:?}");
+            let long = linked.trace.events.recorded[0].0 as usize;
+            // The next of its kind starts 2 ms later.
+            assert_eq!(linked.trace.events.dur[long].0, 2_000_000, "{name} {recorded:?}");
+        }
+    }
+}
+
+#[test]
+fn work_that_waits_in_a_queue_says_nothing_about_a_drift() {
+    let mut events = Vec::new();
+    let mut free = 0;
+    for at in 0..400_i64 {
+        let launch = at * 20 + 10;
+        let (start, dur) = (free.max(launch + 8), if at < 100 { 10 } else { 200 });
+        free = start + dur;
+        events.push(call(CUDA, CUDA.kernel, at as usize + 1, launch, 5));
+        events.push(work("kernel", "k", at as usize + 1, start - 320, dur));
+    }
+    let message = |events: &[Value]| of(&verdict(&linked(events)), "work_before_launch").unwrap().message.clone();
+    assert!(message(&events).contains("clock_offset_ns=312000"), "{}", message(&events));
+    // A wait for the device that is over before the work would be.
+    events.push(call(CUDA, CUDA.synchronize, 900, 8_100, free - 320 + 100 - 8_100));
+    assert!(message(&events).contains("no single one"), "{}", message(&events));
+}
+
+#[test]
+fn each_device_has_a_clock() {
+    let mut events = Vec::new();
+    for at in 0..40_i64 {
+        let id = 2 * at as usize;
+        events.push(call(CUDA, CUDA.kernel, id + 1, at * 2_000 + 10, 5));
+        events.push(work("kernel", "k", id + 1, at * 2_000 + 30, 500));
+        events.push(call(CUDA, CUDA.kernel, id + 2, at * 2_000 + 110, 5));
+        let mut other = work("kernel", "k", id + 2, at * 2_000 + 130 - 320, 500);
+        (other["pid"], other["args"]["device"]) = (json!(1), json!(1));
+        events.push(other);
+    }
+    let linked = linked(&events);
+    let problem = of(&verdict(&linked), "work_before_launch").unwrap().clone();
+    assert_eq!((problem.count, problem.num_all, problem.device), (40, Some(40), Some(1)));
+    assert!(problem.message.contains("clock_device=1, clock_offset_ns=300000"), "{}", problem.message);
+    let options = r#"{"clock_device": 1, "clock_offset_ns": 300000}"#;
+    let answer = analysis("launches").unwrap().answer(&linked, options).unwrap();
+    for row in files::rows(&*answer.tables[0]) {
+        assert_eq!(row["delay_ns"], if row["device"] == 0 { 15_000 } else { 0 });
+    }
+}
+
+#[test]
+fn a_stream_that_often_ends_late_is_remarked() {
+    let run = |share: usize| {
+        let kernel = |at: usize| {
+            let start = at as i64 * 1_000;
+            let dur = if at.is_multiple_of(share) && at < 39 { 5_000 } else { 500 };
+            [call(CUDA, CUDA.kernel, at + 1, start + 10, 5), work("kernel", "k", at + 1, start + 30, dur)]
+        };
+        verdict(&linked(&(0..40).flat_map(kernel).collect::<Vec<_>>()))
+    };
+    for share in [3, 4] {
+        let verdict = run(share);
+        let remark = of(&verdict, "out_of_order_work").unwrap();
+        assert_eq!((verdict.state, remark.count), (VerdictState::Complete, 39_u64.div_ceil(share as u64)));
+    }
+    assert_eq!(of(&run(5), "out_of_order_work"), None);
 }

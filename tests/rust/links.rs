@@ -307,12 +307,12 @@ fn an_external_id_of_one_launch_alone_links() {
         [event("cuda_runtime", "hipLaunchKernel", 1, id * 100, id), event("kernel", "k", 2, id * 100 + 20, id)]
     };
     let mut events = [work(1), work(2), work(3)].concat();
-    // The third id has two launches; the fourth kernel begins before the launch.
+    // The third id has two launches; the fourth kernel begins before its launch, as clocks differ.
     events.push(event("cuda_runtime", "hipLaunchKernel", 1, 310, 3));
     events.extend([event("cuda_runtime", "hipLaunchKernel", 1, 450, 4), event("kernel", "k", 2, 430, 4)]);
     let linked = LinkedTrace::new(files::trace(&json!({"traceEvents": events}).to_string()));
     let launches = [1, 3, 5, 8].map(|row| linked.links.launch.get(row));
-    assert_eq!(launches, [Some(0), Some(2), None, None]);
+    assert_eq!(launches, [Some(0), Some(2), None, Some(7)]);
     assert_eq!(linked.links.launched.how(1), LinkMethod::ExternalId);
 }
 

@@ -44,6 +44,7 @@ mod label;
 mod laws;
 mod likeness;
 mod links;
+mod lost_streams;
 mod marks;
 mod merged_ranks;
 mod metrics;

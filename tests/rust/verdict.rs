@@ -361,8 +361,18 @@ fn the_recorder_says_itself_what_it_dropped() {
     assert_eq!(problem(json!({"cupti_dropped_records": 12}), "dropped_records").unwrap().1, 12);
     assert_eq!(problem(log("WARN: 7 records were dropped"), "dropped_records").unwrap().1, 7);
     assert_eq!(problem(log("0 records dropped"), "dropped_records"), None);
-    assert_eq!(problem(json!({"dropout": 12}), "dropped_records"), None);
-    for line in ["CUPTI stopped early? = 1", "profiler state DEVICE_STOPPED"] {
+    for metadata in [json!({"dropout": 12}), json!({"moe_dropped_tokens": 17}), json!({"notes": ["dropped 3 records"]})]
+    {
+        assert_eq!(problem(metadata, "dropped_records"), None);
+    }
+    for line in [
+        "init.cpp:156] CUPTI initialization failed - CUDA profiler activities will be missing",
+        "failed to initialize roctracer",
+    ] {
+        assert_eq!(problem(log(line), "no_device_tracing").unwrap().0, VerdictState::Incomplete, "{line}");
+    }
+    let exceeded = "Exceeded max GPU buffer count (33 >= 33) - terminating tracing";
+    for line in ["CUPTI stopped early? = 1", "profiler state DEVICE_STOPPED", exceeded] {
         assert_eq!(problem(log(line), "recording_stopped").unwrap().0, VerdictState::Incomplete, "{line}");
     }
     assert_eq!(problem(log("CUPTI stopped early? = 0"), "recording_stopped"), None);

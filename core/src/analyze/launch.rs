@@ -8,8 +8,7 @@ use crate::link::{FirstLaunch, LinkMethod, LinkedTrace};
 pub(crate) fn why_unlaunched(linked: &LinkedTrace, row: usize) -> Option<&'static str> {
     let is_work = linked.trace.events.kind[row].is_device_work();
     let is_unknown = is_work && linked.links.launch.get(row).is_none();
-    let reason = || UnlinkedReason::from(first_launch(linked).reason(&linked.trace, row));
-    is_unknown.then(|| reason().message())
+    is_unknown.then(|| reason(linked, &first_launch(linked), row).message())
 }
 
 pub(super) fn first_launch(linked: &LinkedTrace) -> FirstLaunch {
@@ -23,7 +22,14 @@ pub(super) fn launch_method(
     row: usize,
 ) -> Result<LinkMethod, UnlinkedReason> {
     let launch = linked.links.launch.get(row).map(|_| linked.links.launched.how(row as u32));
-    launch.ok_or_else(|| first.reason(&linked.trace, row).into())
+    launch.ok_or_else(|| reason(linked, first, row))
+}
+
+fn reason(linked: &LinkedTrace, first: &FirstLaunch, row: usize) -> UnlinkedReason {
+    if linked.links.launched.is_ambiguous(row as u32) {
+        return UnlinkedReason::AmbiguousLaunch;
+    }
+    first.reason(&linked.trace, row).into()
 }
 
 /// How the operator of a device event was found, or why not.

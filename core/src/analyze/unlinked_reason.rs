@@ -39,6 +39,8 @@ pub enum UnlinkedReason {
     NoLaunches,
     /// A device event whose launch is not in the file.
     LaunchMissing,
+    /// A device event that several launches may have enqueued.
+    AmbiguousLaunch,
     /// A launch that is inside of no operator.
     OperatorMissing,
 }
@@ -60,6 +62,7 @@ impl UnlinkedReason {
             Self::NoCorrelation => "no correlation id",
             Self::NoLaunches => "the file has no launches of its process (its calls of the runtime were not traced)",
             Self::LaunchMissing => "its launch is not in the file",
+            Self::AmbiguousLaunch => "several launches may be its",
             Self::OperatorMissing => "its launch is outside all operators",
         }
     }

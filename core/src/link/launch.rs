@@ -1,5 +1,7 @@
 //! Links device events with their launches.
 
+use std::collections::BTreeSet;
+
 use rustc_hash::FxHashMap;
 
 use super::arrow::Arrows;
@@ -16,7 +18,7 @@ use crate::trace::Trace;
 use crate::trace::arg_key::ArgKey;
 use crate::trace::flow::FlowPhase;
 use crate::trace::kind::EventKind;
-use crate::vendor::enqueues;
+use crate::vendor::{copies, enqueues};
 use crate::warning::{WarningKind, Warnings};
 
 /// Device events of each launch: pairs of launch and device event, sorted.
@@ -27,6 +29,8 @@ pub struct LaunchedEvents {
     methods: Vec<(u32, LinkMethod)>,
     /// Rows of the launches that enqueue work and have no device event, ascending.
     without: Vec<u32>,
+    /// Rows of device work that may be of several launches, ascending.
+    ambiguous: Vec<u32>,
     /// Arrows to device events, in files of other tools than Kineto.
     arrows: Arrows,
 }
@@ -68,6 +72,11 @@ impl LaunchedEvents {
         self.pairs.is_empty()
     }
 
+    /// Whether device work has no launch because several may be its.
+    pub fn is_ambiguous(&self, device: u32) -> bool {
+        self.ambiguous.binary_search(&device).is_ok()
+    }
+
     /// How the launch of a device event was found.
     pub fn how(&self, device: u32) -> LinkMethod {
         let at = self.methods.binary_search_by_key(&device, |(row, _)| *row);
@@ -104,16 +113,21 @@ pub(super) fn link_launches(trace: &Trace, warnings: &mut Warnings) -> (Optional
     let surplus = surplus_kernels::settle(trace, &launches, &mut launch);
     let mut methods: Vec<_> = surplus.moved.into_iter().map(|row| (row, LinkMethod::LaunchOrder)).collect();
     methods.extend(flow_rows(trace, &launches, &missing, &mut launch).into_iter().map(|row| (row, LinkMethod::Flow)));
-    methods.extend(external_rows(trace, &missing, &mut launch).into_iter().map(|row| (row, LinkMethod::ExternalId)));
+    let (external, unclear) = external_rows(trace, &missing, &mut launch);
+    methods.extend(external.into_iter().map(|row| (row, LinkMethod::ExternalId)));
     let arrows = Arrows::of(trace, &device_rows(trace));
     methods.extend(arrow_rows(&arrows, &mut launch).into_iter().map(|row| (row, LinkMethod::Flow)));
     sort::ascending(&mut methods);
     let linked = (0..num_events).filter_map(|row| Some((launch.get(row)?, row as u32)));
     let mut pairs: Vec<_> = linked.collect();
     sort::ascending(&mut pairs);
-    let mut launched = LaunchedEvents { pairs, methods, without: Vec::new(), arrows };
-    count_events(trace, WarningKind::AmbiguousLaunch, surplus.ambiguous.into_iter(), warnings);
-    missing.retain(|row| launch.get(*row).is_none() && trace.events.kind[*row].is_device_work());
+    let mut launched = LaunchedEvents { pairs, methods, arrows, ..LaunchedEvents::default() };
+    let ambiguous: BTreeSet<usize> = surplus.ambiguous.into_iter().chain(unclear).collect();
+    missing.retain(|row| {
+        launch.get(*row).is_none() && trace.events.kind[*row].is_device_work() && !ambiguous.contains(row)
+    });
+    launched.ambiguous = ambiguous.iter().map(|row| *row as u32).collect();
+    count_events(trace, WarningKind::AmbiguousLaunch, ambiguous.into_iter(), warnings);
     count_unlaunched(trace, &launch, &missing, warnings);
     let mut enqueue = TextCache::new(&trace.strings, enqueues);
     let hosts = (0..num_events).filter(|row| is_launch(trace, *row) && enqueue.of(trace.events.name[*row]));
@@ -180,33 +194,49 @@ fn arrow_rows(arrows: &Arrows, launch: &mut OptionalColumn) -> Vec<u32> {
     rows
 }
 
-/// Gives device events without `correlation` and launch the only launch with their `External id`,
-/// if it begins no later; returns their rows.
-fn external_rows(trace: &Trace, missing: &[usize], launch: &mut OptionalColumn) -> Vec<u32> {
+/// Gives device events without `correlation` and launch those with their `External id`: the only
+/// one, or in order of time if there are as many calls as work of their kind. Returns their rows and
+/// those that stay ambiguous.
+fn external_rows(trace: &Trace, missing: &[usize], launch: &mut OptionalColumn) -> (Vec<u32>, Vec<usize>) {
     let id = |row: usize| {
-        let of = |key| trace.args.identifier(&trace.strings, trace.events.args(row), key);
-        of(ArgKey::ExternalId).filter(|id| *id != 0 && of(ArgKey::Correlation).is_none())
+        let id = trace.args.identifier(&trace.strings, trace.events.args(row), ArgKey::ExternalId);
+        id.filter(|id| *id != 0 && trace.correlation_id(row).is_none())
     };
-    let named: Vec<_> =
-        missing.iter().copied().filter(|row| launch.get(*row).is_none() && id(*row).is_some()).collect();
-    if named.is_empty() {
-        return Vec::new();
+    let mut work: FxHashMap<(u64, bool), Vec<usize>> = FxHashMap::default();
+    for row in missing.iter().copied().filter(|row| launch.get(*row).is_none()) {
+        if let Some(id) = id(row) {
+            work.entry((id, trace.events.kind[row] == EventKind::Copy)).or_default().push(row);
+        }
+    }
+    let (mut rows, mut ambiguous) = (Vec::new(), Vec::new());
+    if work.is_empty() {
+        return (rows, ambiguous);
     }
     let mut enqueue = TextCache::new(&trace.strings, enqueues);
-    let mut hosts: FxHashMap<u64, Option<u32>> = FxHashMap::default();
+    let mut copy = TextCache::new(&trace.strings, copies);
+    let mut hosts: FxHashMap<(u64, bool), Vec<usize>> = FxHashMap::default();
     for row in (0..trace.events.len()).filter(|row| is_launch(trace, *row)) {
         if let Some(id) = id(row).filter(|_| enqueue.of(trace.events.name[row])) {
-            // A second launch of the id makes it ambiguous.
-            hosts.entry(id).and_modify(|host| *host = None).or_insert(Some(row as u32));
+            hosts.entry((id, copy.of(trace.events.name[row]))).or_default().push(row);
         }
     }
-    let mut rows = Vec::new();
-    for row in named {
-        let host = id(row).and_then(|id| *hosts.get(&id)?);
-        if let Some(host) = host.filter(|host| trace.events.start[*host as usize] <= trace.events.start[row]) {
-            launch.set(row, host);
-            rows.push(row as u32);
+    for (key, mut work) in work {
+        let Some(hosts) = hosts.get_mut(&key) else { continue };
+        let by_start = |row: &usize| (trace.events.start[*row], *row);
+        sort::by_key(&mut work, by_start);
+        sort::by_key(hosts, by_start);
+        match hosts.as_slice() {
+            [host] => work.iter().for_each(|row| launch.set(*row, *host as u32)),
+            hosts if hosts.len() == work.len() => {
+                work.iter().zip(hosts).for_each(|(row, host)| launch.set(*row, *host as u32));
+            }
+            _ => {
+                ambiguous.append(&mut work);
+                continue;
+            }
         }
+        rows.extend(work.iter().map(|row| *row as u32));
     }
-    rows
+    sort::ascending(&mut ambiguous);
+    (rows, ambiguous)
 }

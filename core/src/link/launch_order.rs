@@ -1,23 +1,27 @@
 //! Finds device work that starts before its launch: host and device clocks differ.
 
 use super::launch::LaunchedEvents;
+use crate::sort;
 use crate::trace::Trace;
 
 /// Times are off by so much without a fault of a clock, in nanoseconds.
 const ROUNDING_NS: i64 = 1_000;
 
-/// How long before its launch a device event starts, where that is more than rounding explains.
-pub(super) fn lead_ns(trace: &Trace, launch: u32, device: u32) -> Option<i64> {
-    let starts = &trace.events.start;
-    let lead = starts[launch as usize].since(starts[device as usize]).0;
+/// Rows of the kernels, copies and fills that start before their launch by more than rounding
+/// explains, ascending.
+pub(super) fn early(trace: &Trace, launched: &LaunchedEvents) -> Vec<u32> {
+    let events = &trace.events;
     let rounding = if trace.has_coarse_times { 2 * ROUNDING_NS } else { ROUNDING_NS };
-    (lead > rounding).then_some(lead)
-}
-
-/// Rows of the kernels, copies and fills that start before their launch, by launch.
-pub(super) fn early<'a>(trace: &'a Trace, launched: &'a LaunchedEvents) -> impl Iterator<Item = usize> + 'a {
     let is_early = |(launch, device): &&(u32, u32)| {
-        trace.events.kind[*device as usize].is_device_work() && lead_ns(trace, *launch, *device).is_some()
+        let lead = events.start[*launch as usize].since(events.start[*device as usize]).0;
+        lead > rounding && events.kind[*device as usize].is_device_work()
     };
-    launched.pairs().iter().filter(is_early).map(|(_, device)| *device as usize)
+    let mut rows: Vec<u32> = launched.pairs().iter().filter(is_early).map(|(_, device)| *device).collect();
+    if !rows.is_empty() {
+        // Work without a time of its own was moved to the start of the trace, with duration 0.
+        let first = events.start.iter().copied().min();
+        rows.retain(|row| events.dur[*row as usize].0 > 0 || Some(events.start[*row as usize]) != first);
+    }
+    sort::ascending(&mut rows);
+    rows
 }

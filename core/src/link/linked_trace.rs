@@ -13,8 +13,9 @@ use super::enclosing_events::{self, EnclosingEvents};
 use super::forward_backward::{self, ForwardBackward};
 use super::links::Links;
 use super::lost_work::{self, LostWork};
-use super::{launch_order, linker, node, node_spans, overlong, relink, sync};
+use super::{linker, node, node_spans, overlong, relink, sync};
 use crate::error::Error;
+use crate::time::Dur;
 use crate::trace::Trace;
 use crate::trace::group::{ProcessGroup, process_groups};
 use crate::trace::node::{Node, NodeSpan};
@@ -116,16 +117,23 @@ impl LinkedTrace {
         self.lost_work.get_or_init(|| lost_work::find(&self.trace, &self.links))
     }
 
+    /// Of each stream on which it is frequent, the device work that ends long after later work, and
+    /// the number of all work.
+    pub(crate) fn out_of_order_work(&self) -> Vec<(Vec<u32>, usize)> {
+        overlong::out_of_order(&self.trace)
+    }
+
     /// Device time of the work inside a host event, in nanoseconds; `None` where all of it was
     /// lost.
     pub fn known_device_ns(&self, row: usize) -> Option<i64> {
         Some(self.device_ns(row)).filter(|ns| *ns > 0 || !self.lost_work().is_inside(&self.trace, row))
     }
 
-    /// How long before its launch a device event starts, in nanoseconds, where that is more than
-    /// rounding explains.
-    pub fn lead_ns(&self, launch: u32, device: u32) -> Option<i64> {
-        launch_order::lead_ns(&self.trace, launch, device)
+    /// How long before its launch device work starts, where that is more than rounding explains.
+    pub fn lead(&self, launch: u32, device: u32) -> Option<Dur> {
+        let starts = &self.trace.events.start;
+        let is_early = self.links.early_work.binary_search(&device).is_ok();
+        is_early.then(|| starts[launch as usize].since(starts[device as usize]))
     }
 
     /// Device time in each node and all nodes inside it, in nanoseconds, where events tell it; when

@@ -3,7 +3,8 @@
 
 use super::event_warnings::count_events;
 use super::links::Links;
-use super::{iteration, launch, launch_order, lost_launch, nesting, node, overlong, owner};
+use super::{iteration, launch, launch_order, lost_launch, nesting, node, overlong, owner, partial_graphs};
+use crate::sort;
 use crate::threads::both;
 use crate::trace::Trace;
 use crate::warning::{WarningKind, Warnings};
@@ -26,16 +27,19 @@ pub(super) fn link(trace: &Trace, max_threads: usize) -> Links {
     let ((nesting, mut warnings), joined) = both(max_threads, nest, join);
     warnings.extend(&joined.warnings);
     let (operator, named) = owner::own(trace, &nesting, &joined.launch, joined.launched.arrows());
-    let without_work = lost_launch::find(trace, &nesting, &joined.launched);
+    let without_work = lost_launch::find(trace, &nesting, &joined.launch, &joined.launched);
     let mut count = |kind, rows: &[u32]| {
         count_events(trace, kind, rows.iter().map(|row| *row as usize), &mut warnings);
     };
-    count(WarningKind::LostDeviceWork, &without_work.lost);
+    let mut lost_launches = without_work.lost;
+    lost_launches.extend(partial_graphs::find(trace, &joined.launched));
+    sort::ascending(&mut lost_launches);
+    count(WarningKind::LostDeviceWork, &lost_launches);
     count(WarningKind::LaunchWithoutDeviceEvent, &without_work.others);
-    let lost_launches = without_work.lost;
-    count_events(trace, WarningKind::WorkBeforeLaunch, launch_order::early(trace, &joined.launched), &mut warnings);
+    let early_work = launch_order::early(trace, &joined.launched);
+    count(WarningKind::WorkBeforeLaunch, &early_work);
     overlong::count(trace, &mut warnings);
-    Links { nesting, lost_launches, operator, named, warnings, ..joined }
+    Links { nesting, lost_launches, early_work, operator, named, warnings, ..joined }
 }
 
 fn count_odd_durations(trace: &Trace, warnings: &mut Warnings) {

@@ -19,6 +19,8 @@ pub struct Links {
     pub launched: LaunchedEvents,
     /// Rows of the launches whose device work must have run, and is not in the file; ascending.
     pub lost_launches: Vec<u32>,
+    /// Rows of the device work that starts before its launch; ascending.
+    pub early_work: Vec<u32>,
     /// Row of the operator or annotation that owns an event: the innermost around it, or around its
     /// launch, or the one that a device event without a launch names.
     pub operator: OptionalColumn,

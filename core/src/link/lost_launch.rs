@@ -7,7 +7,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::launch::LaunchedEvents;
 use super::nesting::Nesting;
-use crate::id::StrId;
+use super::unlinked_work;
+use crate::id::{OptionalColumn, StrId};
 use crate::sort;
 use crate::strings::TextCache;
 use crate::time::{TimeRange, Ts};
@@ -25,7 +26,12 @@ pub(super) struct LaunchesWithoutWork {
     pub others: Vec<u32>,
 }
 
-pub(super) fn find(trace: &Trace, nesting: &Nesting, launched: &LaunchedEvents) -> LaunchesWithoutWork {
+pub(super) fn find(
+    trace: &Trace,
+    nesting: &Nesting,
+    launch: &OptionalColumn,
+    launched: &LaunchedEvents,
+) -> LaunchesWithoutWork {
     let outer = outer_launches(trace, nesting, launched);
     if outer.is_empty() || links_nothing(trace, launched) {
         return LaunchesWithoutWork { lost: Vec::new(), others: outer };
@@ -33,7 +39,10 @@ pub(super) fn find(trace: &Trace, nesting: &Nesting, launched: &LaunchedEvents) 
     let mut must_run = TextCache::new(&trace.strings, must_run);
     let captures = Captures::of(trace, launched);
     let is_lost = |row: &u32| must_run.of(trace.events.name[*row as usize]) && !captures.contain(trace, *row);
-    let (lost, others) = outer.into_iter().partition(is_lost);
+    let (lost, mut others): (Vec<_>, Vec<_>) = outer.into_iter().partition(is_lost);
+    let (lost, unnumbered) = unlinked_work::leave_out(trace, launch, launched, lost);
+    others.extend(unnumbered);
+    sort::ascending(&mut others);
     LaunchesWithoutWork { lost, others }
 }
 
@@ -66,7 +75,12 @@ pub(crate) fn is_inner_launch(
 ) -> bool {
     let parent = nesting.parent.get(row).map(|parent| parent as usize);
     let is_launch = |parent: usize| trace.events.kind[parent] == EventKind::Launch;
-    parent.is_some_and(|parent| is_launch(parent) && enqueues.of(trace.events.name[parent]))
+    // In files of whole microseconds a short call may only seem to be inside of the one before.
+    let is_around = |parent: usize| {
+        trace.events.start[row] < trace.events.end(parent)
+            || trace.correlation_id(row).is_some_and(|id| trace.correlation_id(parent) == Some(id))
+    };
+    parent.is_some_and(|parent| is_launch(parent) && enqueues.of(trace.events.name[parent]) && is_around(parent))
 }
 
 /// Whether device work runs for each call of this name.

@@ -2,12 +2,14 @@
 //!
 //! A stream runs its work in order. So work of a launch without device events ran after the start
 //! of the launch, and before the next recorded work of the stream that was launched later, or
-//! before the host had synchronised with the device. In between, a silent stream may be busy.
+//! before the host had synchronised with the device. In between, a silent stream may be busy. Work
+//! that may have run on a stream of which nothing is recorded is bounded by the host alone.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::launch_streams::LaunchStreams;
 use super::links::Links;
 use crate::id::{StrId, TrackId};
 use crate::sort;
@@ -15,6 +17,7 @@ use crate::strings::TextCache;
 use crate::time::{TimeRange, Ts};
 use crate::trace::Trace;
 use crate::trace::kind::EventKind;
+use crate::trace::track::Stream;
 use crate::vendor;
 
 /// The time in which the lost work of a launch may have run.
@@ -22,8 +25,10 @@ use crate::vendor;
 pub struct LostRange {
     /// Row of the launch.
     pub launch: u32,
-    /// The stream: that of the thread's neighbouring launch. `None` without any.
+    /// The stream, if it can be only one.
     pub track: Option<TrackId>,
+    /// The stream or, without its number, the device; `None` if it can be another one.
+    pub place: Option<Stream>,
     /// The time.
     pub time: TimeRange,
 }
@@ -78,30 +83,41 @@ pub(super) fn find(trace: &Trace, links: &Links) -> LostWork {
         return LostWork::default();
     }
     sort::by_key(&mut rows, |row| (trace.events.start[*row as usize], *row));
-    let (streams, later, synchronized) =
-        (LaunchStreams::of(trace, links), LaterWork::of(trace, links), Synchronizations::of(trace));
+    let (mut streams, later) = (LaunchStreams::of(trace, links), LaterWork::of(trace, links));
+    let synchronized = Synchronizations::of(trace);
     let whole_end = trace.range().end;
-    let range = |launch: u32| {
-        let track = streams.near(trace, launch);
+    let has_one_device = trace.device_names().len() < 2;
+    let mut lost = LostWork::default();
+    for launch in rows {
+        let possible = streams.possible(launch as usize);
         let start = trace.events.start[launch as usize];
-        let next = track.and_then(|track| later.start_after(track, start));
-        let end = next.into_iter().chain(synchronized.end_after(trace, launch)).min().unwrap_or(whole_end);
-        LostRange { launch, track, time: TimeRange { start, end: end.max(start) } }
-    };
-    let ranges: Vec<_> = rows.into_iter().map(range).collect();
-    let (mut by_track, mut by_device) = (BTreeMap::new(), BTreeMap::new());
-    for LostRange { track, time, .. } in &ranges {
-        let Some(track) = track else { continue };
-        let device = trace.track(*track).stream.and_then(|stream| stream.device);
-        push(by_track.entry(*track).or_default(), *time);
-        push(by_device.entry(device).or_default(), *time);
+        let until = |end: Ts| TimeRange { start, end: end.max(start) };
+        let latest = synchronized.end_after(trace, launch).unwrap_or(whole_end);
+        let mut last = if possible.are_all { start } else { latest };
+        for track in &possible.tracks {
+            let end = later.start_after(*track, start).map_or(latest, |next| next.min(latest));
+            push(lost.by_track.entry(*track).or_default(), until(end));
+            last = last.max(end);
+        }
+        let devices: BTreeSet<_> = possible.tracks.iter().map(|track| device_of(trace, *track)).collect();
+        for device in &devices {
+            push(lost.by_device.entry(*device).or_default(), until(last));
+        }
+        let thread = trace.events.track[launch as usize];
+        let is_known = possible.are_all || has_one_device || streams.knows(thread);
+        let track = possible.tracks.first().filter(|_| possible.are_all && possible.tracks.len() == 1).copied();
+        let device = devices.first().copied().flatten().filter(|_| is_known && devices.len() == 1);
+        let of_device = device.map(|device| Stream { device: Some(device), stream: None });
+        let place = track.and_then(|track| trace.track(track).stream).or(of_device);
+        lost.ranges.push(LostRange { launch, track, place, time: until(last) });
+        lost.starts.entry(thread).or_default().push(start);
+        lost.owners.extend(links.operator.get(launch as usize));
     }
-    let mut starts: BTreeMap<TrackId, Vec<Ts>> = BTreeMap::new();
-    for LostRange { launch, time, .. } in &ranges {
-        starts.entry(trace.events.track[*launch as usize]).or_default().push(time.start);
-    }
-    let owners = ranges.iter().filter_map(|range| links.operator.get(range.launch as usize)).collect();
-    LostWork { ranges, starts, owners, by_track, by_device }
+    lost
+}
+
+fn device_of(trace: &Trace, track: TrackId) -> Option<i64> {
+    trace.track(track).stream.and_then(|stream| stream.device)
 }
 
 /// Adds a range that starts no earlier than those before, to disjoint ones.
@@ -112,45 +128,6 @@ fn push(ranges: &mut Vec<TimeRange>, time: TimeRange) {
         _ => {}
     }
 }
-
-/// The streams that each thread launched work on, in the order of the launches.
-struct LaunchStreams(FxHashMap<TrackId, Vec<(Ts, TrackId, bool)>>, Option<TrackId>);
-
-impl LaunchStreams {
-    fn of(trace: &Trace, links: &Links) -> Self {
-        let events = &trace.events;
-        let mut threads: FxHashMap<TrackId, Vec<(Ts, TrackId, bool)>> = FxHashMap::default();
-        for (launch, device) in links.launched.pairs() {
-            let kind = events.kind[*device as usize];
-            if kind.is_device_work() {
-                let launches = threads.entry(events.track[*launch as usize]).or_default();
-                let track = events.track[*device as usize];
-                launches.push((events.start[*launch as usize], track, kind == EventKind::Kernel));
-            }
-        }
-        threads.values_mut().for_each(|launches| sort::ascending(launches));
-        let work = (0..events.len()).find(|row| events.kind[*row].is_device_work() && trace.is_on_device(*row));
-        Self(threads, work.map(|row| events.track[row]))
-    }
-
-    /// The stream of the launch before on the thread, or else of the next: of one of a kernel, if
-    /// the launch is one. Without any, the stream of the first device work of the file.
-    fn near(&self, trace: &Trace, launch: u32) -> Option<TrackId> {
-        let events = &trace.events;
-        let launches = self.0.get(&events.track[launch as usize]).map_or(&[][..], Vec::as_slice);
-        let is_kernel = !vendor::copies(trace.event_name(launch as usize));
-        let at = launches.partition_point(|(start, ..)| *start <= events.start[launch as usize]);
-        let near = |is_it: &dyn Fn(bool) -> bool| {
-            let before = launches[..at].iter().rev().take(MAX_NEAR).find(|(.., kernel)| is_it(*kernel));
-            before.or_else(|| launches[at..].iter().take(MAX_NEAR).find(|(.., kernel)| is_it(*kernel)))
-        };
-        let found = near(&|kernel| kernel == is_kernel).or_else(|| near(&|_| true));
-        found.map(|(_, track, _)| *track).or(self.1)
-    }
-}
-
-/// Launches of a thread that are looked at around another one.
-const MAX_NEAR: usize = 100;
 
 /// The recorded work of each stream by its launch.
 struct LaterWork(FxHashMap<TrackId, Vec<(Ts, Ts)>>);

@@ -5,6 +5,7 @@
 //! little are real (programmatic dependent launch), as are parallel branches of one graph and the
 //! work of streams that run out of order.
 
+use super::beyond_recording;
 use super::event_warnings::count_events;
 use crate::id::TrackId;
 use crate::sort;
@@ -20,9 +21,6 @@ const FAR: Dur = Dur(100_000);
 /// A stream of which more than one in so many outlast later work does not run in order.
 const IN_ORDER: usize = 5;
 
-/// No recording lasts so long: 30 days.
-const IMMENSE: Dur = Dur(30 * 24 * 3600 * 1_000_000_000);
-
 /// Work after which a synchronisation returned too early lasts this many times as long as all else.
 const MUCH_LONGER: i64 = 10;
 
@@ -32,14 +30,10 @@ const MUCH_LONGER: i64 = 10;
 pub(super) fn shorten(trace: &mut Trace) {
     trace.events.restore_durs();
     let suspects = suspects(trace);
-    let longest = trace.events.dur.iter().copied().max().unwrap_or_default();
     let starts = starts_range(&trace.events.start);
-    if suspects.is_empty() && longest <= Dur(starts.saturating_mul(MUCH_LONGER)) {
-        return;
-    }
-    let mut shortened: Vec<(u32, Dur)> = suspects.iter().flat_map(|rows| outlasting(trace, rows, starts)).collect();
+    let mut shortened: Vec<(u32, Dur)> = suspects.iter().flat_map(|rows| shortened(trace, rows, starts)).collect();
     shortened.extend(unfinished(trace, starts));
-    shortened.extend(immense(trace, starts));
+    shortened.extend(beyond_recording::shortened(trace));
     sort::ascending(&mut shortened);
     shortened.dedup_by_key(|(row, _)| *row);
     let events = &mut trace.events;
@@ -89,8 +83,40 @@ fn suspects(trace: &Trace) -> Vec<Vec<u32>> {
     rows
 }
 
-/// The rows of a stream that outlast later work, with the time to the next start.
-fn outlasting(trace: &Trace, rows: &[u32], starts: i64) -> Vec<(u32, Dur)> {
+/// Device work that ends long after later work, on streams where that is too frequent for a fault:
+/// of each stream the rows, and the number of all. They run out of order, or their durations are
+/// wrong.
+pub(super) fn out_of_order(trace: &Trace) -> Vec<(Vec<u32>, usize)> {
+    let of_stream = |rows: Vec<u32>| {
+        let outlasting = outlasting(trace, &rows);
+        let unexplained = outlasting.iter().map(|(at, _)| rows[*at]);
+        let unexplained: Vec<_> =
+            unexplained.filter(|row| trace.events.impossible_dur(*row as usize).is_none()).collect();
+        (!is_rare(outlasting.len(), rows.len()) && !unexplained.is_empty()).then_some((unexplained, rows.len()))
+    };
+    suspects(trace).into_iter().filter_map(of_stream).collect()
+}
+
+fn is_rare(num: usize, num_all: usize) -> bool {
+    num * IN_ORDER <= num_all
+}
+
+/// The rows of a stream that outlast later work by a fault, with the time to the next start.
+fn shortened(trace: &Trace, rows: &[u32], starts: i64) -> Vec<(u32, Dur)> {
+    let events = &trace.events;
+    let mut places = outlasting(trace, rows);
+    if !is_rare(places.len(), rows.len()) {
+        places.retain(|(at, _)| events.dur[rows[*at] as usize].0 > starts);
+    }
+    let until_next = |(at, next): (usize, usize)| {
+        let (row, next) = (rows[at], rows[next]);
+        (row, events.start[next as usize].since(events.start[row as usize]))
+    };
+    places.into_iter().map(until_next).collect()
+}
+
+/// The places of the work of a stream that outlasts later work, each with that of the next work.
+fn outlasting(trace: &Trace, rows: &[u32]) -> Vec<(usize, usize)> {
     let events = &trace.events;
     let end = |at: usize| events.end(rows[at] as usize);
     // The earliest end from each place on, and the next work of another launch.
@@ -103,18 +129,11 @@ fn outlasting(trace: &Trace, rows: &[u32], starts: i64) -> Vec<(u32, Dur)> {
         next[at] = if is_of_launch { next[at + 1] } else { at + 1 };
     }
     let mut envelope = TextCache::new(&trace.strings, vendor::is_envelope);
-    let mut places: Vec<usize> = (0..rows.len())
+    (0..rows.len())
         .filter(|at| next[*at] < rows.len() && first_end[next[*at]].after(FAR) <= end(*at))
         .filter(|at| !envelope.of(events.name[rows[*at] as usize]))
-        .collect();
-    if places.len() * IN_ORDER > rows.len() {
-        places.retain(|at| events.dur[rows[*at] as usize].0 > starts);
-    }
-    let until_next = |at: usize| {
-        let (row, next) = (rows[at], rows[next[at]]);
-        (row, events.start[next as usize].since(events.start[row as usize]))
-    };
-    places.into_iter().map(until_next).collect()
+        .map(|at| (at, next[at]))
+        .collect()
 }
 
 /// Device work much longer than all else that runs on after the host synchronised with its device,
@@ -142,17 +161,4 @@ fn unfinished(trace: &Trace, starts: i64) -> Vec<(u32, Dur)> {
         (after.after(FAR) <= events.end(row)).then(|| (row as u32, after.since(events.start[row])))
     };
     long.into_iter().filter_map(until_synchronized).collect()
-}
-
-/// Events that last longer than any recording, with the time to the end of the others.
-fn immense(trace: &Trace, starts: i64) -> Vec<(u32, Dur)> {
-    let events = &trace.events;
-    let is_immense = |row: usize| events.dur[row] > IMMENSE;
-    let rows: Vec<_> = (0..events.len()).filter(|row| is_immense(*row)).collect();
-    if rows.is_empty() || starts > IMMENSE.0 {
-        return Vec::new();
-    }
-    let end = |row: usize| if is_immense(row) { events.start[row] } else { events.end(row) };
-    let last = (0..events.len()).map(end).max().unwrap_or_default();
-    rows.into_iter().map(|row| (row as u32, last.since(events.start[row]))).collect()
 }

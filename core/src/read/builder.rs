@@ -310,6 +310,8 @@ impl TraceBuilder {
         let first = known.map(|row| events.start[row]).min().unwrap_or_default();
         for row in missing {
             events.start[row] = first;
+            // Nobody knows when it ended.
+            events.dur[row] = Dur(0);
         }
     }
 

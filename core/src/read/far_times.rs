@@ -1,15 +1,16 @@
-//! Places events whose time cannot be: more than a month from all others.
+//! Places events whose time cannot be: more than a day from all others.
 
-use crate::time::Ts;
+use crate::time::{Dur, Ts};
 use crate::trace::Trace;
 
-/// No recording lasts so long: 30 days.
-const FAR_NS: i64 = 30 * 24 * 3_600 * 1_000_000_000;
+/// No recording lasts so long: a day.
+const FAR_NS: i64 = 24 * 3_600 * 1_000_000_000;
 
 /// Where more than one event in so many is far from the others, the file has several recordings.
 const FEW: usize = 10;
 
-/// Moves such events, and such points, to the start of the others; gives their positions.
+/// Moves such events, with duration 0, and such points to the start of the others; gives their
+/// positions.
 pub(super) fn place(trace: &mut Trace) -> Vec<u32> {
     let starts = &trace.events.start;
     let (Some(first), Some(last)) = (starts.iter().min(), starts.iter().max()) else { return Vec::new() };
@@ -25,6 +26,8 @@ pub(super) fn place(trace: &mut Trace) -> Vec<u32> {
         return Vec::new();
     }
     let Some(first) = near.into_iter().min() else { return Vec::new() };
+    let places = trace.events.start.iter().zip(&mut trace.events.dur);
+    places.filter(|(start, _)| is_far(**start)).for_each(|(_, dur)| *dur = Dur(0));
     let events = trace.events.start.iter_mut().zip(&trace.events.position).map(|(time, position)| (time, *position));
     let instants = trace.instants.iter_mut().map(|row| (&mut row.time, row.position));
     let counters = trace.counters.iter_mut().map(|row| (&mut row.time, row.position));

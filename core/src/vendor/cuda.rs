@@ -16,6 +16,7 @@ pub(super) static CUDA: Vendor = Vendor {
         // A recorded event is a moment of the device's, and no work.
         device("cuda_event", EventKind::Other),
     ],
+    counter_ranges: &["cuda_profiler_range"],
     reports: WaitReports {
         kind_keys: &["cuda_sync_kind"],
         names: &[

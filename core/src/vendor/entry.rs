@@ -11,6 +11,8 @@ pub struct Vendor {
     pub name: &'static str,
     /// Categories of events (`cat`) that only this vendor has.
     pub categories: &'static [EventCategory],
+    /// Categories of ranges in which counters are measured. Then kernels have no events.
+    pub counter_ranges: &'static [&'static str],
     /// Reports of waits that its devices write.
     pub reports: WaitReports,
     /// Calls of its runtime and driver, by their roles.
@@ -37,6 +39,7 @@ impl Vendor {
     pub const EMPTY: Self = Self {
         name: "",
         categories: &[],
+        counter_ranges: &[],
         reports: WaitReports { kind_keys: &[], names: &[] },
         calls: HostCalls::EMPTY,
         kernels: KernelNames::EMPTY,

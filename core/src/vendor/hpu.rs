@@ -9,6 +9,9 @@ pub(super) static HPU: Vendor = Vendor {
     name: "hpu",
     calls: HostCalls {
         enqueue: &["synLaunch", "synMemCopy", "synMemset", "enqueue", "Enqueue"],
+        // A recipe: kernels and copies.
+        launch_graph: &["synLaunch"],
+        copy: &["synMemCopy"],
         synchronize: &["synStreamSynchronize", "synEventSynchronize", "synDeviceSynchronize"],
         synchronize_event: &["synEventSynchronize"],
         may_wait: &["Synchronize", "synStreamWaitEvent", "Query", "synMemCopy"],

@@ -83,6 +83,11 @@ pub fn launches_one_kernel(call: &str) -> bool {
     enqueues(call) && has_part(call, |calls| calls.launch_kernel) && !call.contains("MultiDevice")
 }
 
+/// Whether events of a category are ranges in which counters were measured instead of kernels.
+pub(crate) fn measures_counters(category: &str) -> bool {
+    VENDORS.iter().any(|vendor| vendor.counter_ranges.contains(&category))
+}
+
 /// Whether a call enqueues the work of a whole graph.
 pub fn launches_graph(call: &str) -> bool {
     has_part(call, |calls| calls.launch_graph)

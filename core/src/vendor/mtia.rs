@@ -9,6 +9,9 @@ pub(super) static MTIA: Vendor = Vendor {
     categories: &[device("mtia_ccp_events", EventKind::Kernel)],
     calls: HostCalls {
         enqueue: &["enqueueCommand", "runFunction", "memcpy"],
+        describe: &["waitOnEvent"],
+        launch_kernel: &["runFunction"],
+        copy: &["memcpy"],
         synchronize: &["synchronize"],
         may_wait: &["synchronizeStream"],
         ..HostCalls::EMPTY

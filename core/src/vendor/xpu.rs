@@ -13,7 +13,8 @@ pub(super) static XPU: Vendor = Vendor {
         // `urEnqueueEventsWaitWithBarrier` both records events and makes a queue wait for them, so
         // it has neither role.
         describe: &["EventsWait"],
-        launch_kernel: &["EnqueueKernelLaunch", "AppendLaunchKernel"],
+        launch_kernel: &["EnqueueKernelLaunch", "EnqueueCooperativeKernelLaunch", "AppendLaunch"],
+        launch_graph: &["EnqueueCommandBuffer", "EnqueueGraph"],
         copy: &["Memcpy", "MemoryCopy", "MemBufferCopy", "MemBufferRead", "MemBufferWrite"],
         synchronize: &["urQueueFinish", "urEventWait", "HostSynchronize", "QueueSynchronize"],
         synchronize_event: &["urEventWait", "EventHostSynchronize"],

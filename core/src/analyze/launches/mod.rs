@@ -10,8 +10,8 @@ use super::analysis::{Analysis, Run};
 use super::options::{OptionDoc, OptionKind, Options};
 use super::plot::Plot;
 use super::result::AnalysisResult;
+use row::{DeviceClock, LaunchRows, TABLE};
 pub use row::{LaunchRow, launches};
-use row::{LaunchRows, TABLE};
 
 /// Launches and their device work.
 pub(super) static LAUNCHES: Analysis = Analysis {
@@ -28,13 +28,19 @@ pub(super) static LAUNCHES: Analysis = Analysis {
             doc: "ns to add to device times for delays, where the clocks of host and device differ (see `problems`)",
             kind: OptionKind::Count(0),
         },
+        OptionDoc {
+            name: "clock_device",
+            doc: "the only device whose times clock_offset_ns moves; -1 for all",
+            kind: OptionKind::Count(-1),
+        },
     ],
     run: Run::Trace(|selection, options: &Options| {
         let rows = launches(selection);
         let reason = rows.is_empty().then_some("no kernel, copy or fill has its launch in the trace");
         let prefix = options.text("prefix").unwrap_or("").to_owned();
-        let clock_offset_ns = options.count("clock_offset_ns");
-        let launches = Arc::new(LaunchRows { linked: Arc::clone(selection.linked), rows, clock_offset_ns });
+        let device = Some(options.count("clock_device")).filter(|device| *device >= 0);
+        let clock = DeviceClock { offset_ns: options.count("clock_offset_ns"), device };
+        let launches = Arc::new(LaunchRows { linked: Arc::clone(selection.linked), rows, clock });
         let (calls, operators) = (Arc::clone(&launches), Arc::clone(&launches));
         AnalysisResult::with(TABLE.of(&launches), reason)
             .and_later(&by_call::TABLE, move || by_call::by_call(&calls))

@@ -27,7 +27,7 @@ impl LaunchRow {
     pub fn delay_ns(self, linked: &LinkedTrace, clock_offset_ns: i64) -> Option<i64> {
         let events = &linked.trace.events;
         let start = events.start[self.device as usize].after(Dur(clock_offset_ns));
-        let is_early = linked.lead_ns(self.launch, self.device).is_some_and(|lead_ns| lead_ns > clock_offset_ns);
+        let is_early = linked.lead(self.launch, self.device).is_some_and(|lead| lead.0 > clock_offset_ns);
         // Of a launch that only its operator is known of, the end is unknown.
         let is_call = events.kind[self.launch as usize] == EventKind::Launch;
         (is_call && !is_early).then(|| start.since(events.end(self.launch as usize)).0.max(0))
@@ -38,7 +38,15 @@ impl LaunchRow {
 pub(super) struct LaunchRows {
     pub(super) linked: Arc<LinkedTrace>,
     pub(super) rows: Vec<LaunchRow>,
-    pub(super) clock_offset_ns: i64,
+    pub(super) clock: DeviceClock,
+}
+
+/// How far the clocks of devices are behind the host's.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct DeviceClock {
+    pub(super) offset_ns: i64,
+    /// The only device that is behind; `None` for all.
+    pub(super) device: Option<i64>,
 }
 
 impl LaunchRows {
@@ -47,7 +55,10 @@ impl LaunchRows {
     }
 
     pub(super) fn delay_ns(&self, row: LaunchRow) -> Option<i64> {
-        row.delay_ns(&self.linked, self.clock_offset_ns)
+        let stream = self.linked.trace.track(self.linked.trace.events.track[row.device as usize]).stream;
+        let device = stream.and_then(|stream| stream.device);
+        let is_behind = self.clock.device.is_none_or(|behind| Some(behind) == device);
+        row.delay_ns(&self.linked, if is_behind { self.clock.offset_ns } else { 0 })
     }
 
     pub(super) fn name(&self, row: u32) -> &str {

@@ -121,7 +121,8 @@ fn missing_launches(linked: &LinkedTrace) -> Vec<Problem> {
     for row in (0..trace.events.len()).filter(is_work) {
         num_all += 1;
         match launch_method(linked, &first, row) {
-            Ok(_) => {}
+            // Ambiguous ones are a problem of their own.
+            Ok(_) | Err(UnlinkedReason::AmbiguousLaunch) => {}
             Err(UnlinkedReason::LaunchedBefore) => before.push(row as u32),
             Err(UnlinkedReason::NoCorrelation) => unnumbered.push(row as u32),
             Err(_) => missing.push(row as u32),

@@ -8,6 +8,7 @@ use crate::link::{LinkedTrace, LostRange, is_inner_launch};
 use crate::strings::TextCache;
 use crate::time::{TimeRange, Ts};
 use crate::trace::kind::EventKind;
+use crate::trace::track::Stream;
 use crate::vendor;
 
 /// The work that a launch enqueues.
@@ -37,13 +38,15 @@ impl LaunchRole {
     }
 }
 
-/// Where in the recording work was lost.
+/// Where in the recording work was lost, or how much of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum LossPlace {
     All,
     Start,
     Middle,
     End,
+    /// A part of the work of each launch.
+    Part,
 }
 
 impl LossPlace {
@@ -55,6 +58,7 @@ impl LossPlace {
                 format!("{noun} at the start of the recording have no device work: its records were dropped")
             }
             Self::Middle => format!("{noun} have no device work: its records are missing"),
+            Self::Part => format!("{noun} have only a part of their work: the records of the rest are missing"),
             Self::End => format!("{noun} at the end of the recording have no device work: its records were dropped"),
         }
     }
@@ -72,10 +76,12 @@ impl LossPlace {
                 "device tracing was on, but its records did not arrive: check permissions, other profilers and the \
                  driver; record a longer window"
             }
-            (Self::Middle, _) => "record a shorter window, or enlarge the profiler's device buffer",
+            (Self::Middle | Self::Part, _) => "record a shorter window, or enlarge the profiler's device buffer",
         }
     }
 }
+
+const COUNTERS: &str = "the profiler measured counters, and then records no kernels: record without them as well";
 
 /// A problem for each stream, kind of launch and place.
 pub(super) fn problems(linked: &LinkedTrace) -> Vec<Problem> {
@@ -84,21 +90,26 @@ pub(super) fn problems(linked: &LinkedTrace) -> Vec<Problem> {
         return Vec::new();
     }
     let recorded = RecordedWork::of(linked);
-    let mut groups: BTreeMap<(Option<TrackId>, LaunchRole, LossPlace), Vec<&LostRange>> = BTreeMap::new();
+    let mut groups: BTreeMap<LossKey, Vec<&LostRange>> = BTreeMap::new();
     for range in &lost.ranges {
         let name = trace.event_name(range.launch as usize);
         let Some(work) = LaunchRole::of(name) else { continue };
         let start = trace.events.start[range.launch as usize];
-        let place = match range.track.and_then(|track| recorded.streams.get(&track)) {
+        let stream = range.place.map(|stream| (stream.device, stream.stream));
+        let has_work = linked.links.launched.of(range.launch as usize).len() > 0;
+        let place = match recorded.range(range) {
+            _ if has_work => LossPlace::Part,
             _ if !recorded.kinds.contains(&work) => LossPlace::All,
-            Some((first, _)) if start < *first => LossPlace::Start,
-            Some((_, last)) if start > *last => LossPlace::End,
+            Some((first, _)) if start < first => LossPlace::Start,
+            Some((_, last)) if start > last => LossPlace::End,
             _ => LossPlace::Middle,
         };
-        groups.entry((range.track, work, place)).or_default().push(range);
+        groups.entry((stream, work, place)).or_default().push(range);
     }
     let totals = totals(linked);
-    let problem = |((track, work, place), ranges): ((Option<TrackId>, LaunchRole, LossPlace), Vec<&LostRange>)| {
+    let mut measures = TextCache::new(&trace.strings, vendor::measures_counters);
+    let has_counters = trace.events.category.iter().any(|category| measures.of(*category));
+    let problem = |((stream, work, place), ranges): (LossKey, Vec<&LostRange>)| {
         let rows: Vec<u32> = ranges.iter().map(|range| range.launch).collect();
         let time = TimeRange {
             start: ranges.iter().map(|range| range.time.start).min().unwrap_or_default(),
@@ -109,11 +120,14 @@ pub(super) fn problems(linked: &LinkedTrace) -> Vec<Problem> {
             .of_rows(trace, &rows)
             .at(time)
             .of(total)
-            .on(track.and_then(|track| trace.track(track).stream))
-            .advised(place.advice(work))
+            .on(stream.map(|(device, stream)| Stream { device, stream }))
+            .advised(if has_counters && place == LossPlace::All { COUNTERS } else { place.advice(work) })
     };
     groups.into_iter().map(problem).collect()
 }
+
+/// Device and stream, work and place of launches.
+type LossKey = (Option<(Option<i64>, Option<i64>)>, LaunchRole, LossPlace);
 
 /// The launches whose work is in the file.
 struct RecordedWork {
@@ -136,6 +150,12 @@ impl RecordedWork {
             }
         }
         recorded
+    }
+
+    /// The first and the last launch on the stream of lost work, or on any if that is unknown.
+    fn range(&self, lost: &LostRange) -> Option<(Ts, Ts)> {
+        let streams = self.streams.iter().filter(|(track, _)| lost.track.is_none_or(|lost| lost == **track));
+        streams.map(|(_, range)| *range).reduce(|all, one| (all.0.min(one.0), all.1.max(one.1)))
     }
 }
 

@@ -4,6 +4,7 @@ mod clock;
 mod communication;
 mod file_defects;
 mod lost_work;
+mod out_of_order;
 mod overlong;
 mod problem;
 mod producer;
@@ -58,7 +59,8 @@ pub struct Verdict {
 pub fn verdict(linked: &LinkedTrace) -> Verdict {
     let mut problems = lost_work::problems(linked);
     problems.extend(overlong::problems(linked));
-    problems.extend(clock::problem(linked));
+    problems.extend(out_of_order::problems(linked));
+    problems.extend(clock::problems(linked));
     problems.extend(stream_waits::problems(linked));
     problems.extend(recorder_marks::problems(&linked.trace));
     problems.extend(file_defects::problems(linked));

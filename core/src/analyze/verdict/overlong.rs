@@ -24,8 +24,10 @@ pub(super) fn problems(linked: &LinkedTrace) -> Vec<Problem> {
         let longest = duration_text(durs.map(|dur| dur.0).max().unwrap_or_default());
         let stream = trace.track(track).stream;
         let (name, message) = match stream {
-            Some(_) => ("overlong_work", "durations pass the next start on an in-order stream"),
-            None => ("overlong_call", "durations are longer than any recording"),
+            Some(_) => {
+                ("overlong_work", "durations pass the next start on an in-order stream, or the end of the recording")
+            }
+            None => ("overlong_call", "durations are longer than the recording"),
         };
         let message =
             format!("{message} (the longest is {longest}): the ends are shortened, recorded_dur_ns keeps them");

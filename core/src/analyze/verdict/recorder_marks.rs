@@ -9,6 +9,9 @@ use crate::trace::args::plain_text;
 /// Log lines are quoted up to here.
 const MAX_QUOTED: usize = 160;
 
+/// Header keys of the recorder's log, one a level.
+const LOG_KEYS: [&str; 6] = ["VERBOSE", "INFO", "WARNING", "ERROR", "STATUS", "STAGE"];
+
 /// A mark of the recorder: the words that it has, and the problem that it means.
 struct RecorderMark {
     name: &'static str,
@@ -19,7 +22,14 @@ struct RecorderMark {
     count: fn(&str) -> u64,
 }
 
-const MARKS: [RecorderMark; 4] = [
+const MARKS: [RecorderMark; 5] = [
+    RecorderMark {
+        name: "no_device_tracing",
+        state: VerdictState::Incomplete,
+        message: "the recorder says that device tracing could not start",
+        advice: "allow access to the device's counters, stop other profilers, and record again",
+        count: misses_device,
+    },
     RecorderMark {
         name: "recording_stopped",
         state: VerdictState::Incomplete,
@@ -67,9 +77,11 @@ pub(super) fn problems(trace: &Trace) -> Vec<Problem> {
 
 /// The lines of the header, as `key value` for values that are no lists, and in lower case.
 fn header_lines(trace: &Trace) -> impl Iterator<Item = (String, String)> + '_ {
+    // Other metadata is the user's.
     let texts = |key: &str, json: &str| -> Vec<String> {
         match serde_json::from_str::<Vec<String>>(json) {
-            Ok(lines) => lines,
+            Ok(lines) if LOG_KEYS.contains(&key) => lines,
+            Ok(_) => Vec::new(),
             Err(_) => vec![format!("{key} {}", plain_text(json))],
         }
     };
@@ -88,15 +100,22 @@ fn event_names(trace: &Trace) -> impl Iterator<Item = (String, String)> + '_ {
 }
 
 fn stops(line: &str) -> u64 {
-    let is_stop = line.contains("device_stopped")
-        || line.contains("stopped early? = 1")
-        || line.contains("stopped early? = true");
-    u64::from(is_stop)
+    let words = ["device_stopped", "stopped early? = 1", "stopped early? = true", "terminating tracing"];
+    u64::from(words.iter().any(|word| line.contains(word)))
+}
+
+/// `CUPTI initialization failed - CUDA profiler activities will be missing`, `Failed to initialize
+/// roctracer`.
+fn misses_device(line: &str) -> u64 {
+    let is_tracer = ["cupti", "roctracer", "rocprofiler", "xpti", "pti ", "gpu trac", "device trac"];
+    let has = |words: &[&str]| words.iter().any(|word| line.contains(word));
+    let is_failure = has(&["initialization failed", "failed to initialize", "activities will be missing"]);
+    u64::from(is_failure && (has(&is_tracer) || line.contains("activities")))
 }
 
 /// `dropped 12 records`, `12 records were dropped`, `dropped_records 12`.
 fn dropped(line: &str) -> u64 {
-    let Some(at) = line.find("dropped") else { return 0 };
+    let Some(at) = line.find("dropped").filter(|_| line.contains("record")) else { return 0 };
     let (before, after) = line.split_at(at);
     let numbers = |text: &str| -> Vec<u64> {
         text.split(|letter: char| !letter.is_ascii_digit()).filter_map(|digits| digits.parse().ok()).collect()

@@ -114,10 +114,9 @@ fn runs(linked: &LinkedTrace, row: usize) -> bool {
     let rows = linked.links.nesting.track_rows(events.track[row]);
     let before = rows.partition_point(|other| events.start[*other as usize] < start);
     // In-order work: of the last kernels, at least one ends last.
-    let mut kernels =
-        rows[..before].iter().rev().take(MAX_BEFORE).filter(|row| events.kind[**row as usize] == EventKind::Kernel);
-    kernels.any(|kernel| events.end(*kernel as usize) > start)
+    let kernels = rows[..before].iter().rev().filter(|row| events.kind[**row as usize] == EventKind::Kernel);
+    kernels.take(MAX_BEFORE).any(|kernel| events.end(*kernel as usize) > start)
 }
 
-/// Events before a wait that are looked at.
+/// Kernels before a wait that are looked at.
 const MAX_BEFORE: usize = 16;

@@ -192,7 +192,12 @@ class Analyses:
         return self.analyze("kernels", short_ns=short_ns, **part)
 
     def launches(
-        self, *, prefix: str | None = None, clock_offset_ns: int = 0, **part: lazy.Unpack[lazy.Selection]
+        self,
+        *,
+        prefix: str | None = None,
+        clock_offset_ns: int = 0,
+        clock_device: int | None = None,
+        **part: lazy.Unpack[lazy.Selection],
     ) -> lazy.AnalysisResult:
         """Measures launches: duration of the call, and delay until the device work starts.
 
@@ -201,7 +206,8 @@ class Analyses:
         starts before its launch, because then the clocks of host and device differ. A launch of
         several device events, such as a CUDA graph, has one row for each.
 
-        `clock_offset_ns` is added to device times for delays; `problems` suggests it.
+        `clock_offset_ns` is added to device times for delays, with `clock_device` to those of this
+        device alone; `problems` suggests both.
 
         Further tables:
 
@@ -212,7 +218,9 @@ class Analyses:
           launch, and `mean_until_kernel_ns` from that launch to its kernel. `first_id` is the
           first of the calls
         """
-        return self.analyze("launches", prefix=prefix, clock_offset_ns=clock_offset_ns, **part)
+        return self.analyze(
+            "launches", prefix=prefix, clock_offset_ns=clock_offset_ns, clock_device=clock_device, **part
+        )
 
     def queue_length(self, *, full: int = 1024, **part: lazy.Unpack[lazy.Selection]) -> lazy.AnalysisResult:
         """Measures the queue length of each stream: work that is launched and has not started.

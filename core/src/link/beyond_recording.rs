@@ -1,0 +1,106 @@
+//! Shortens calls and device work that last longer than the recording.
+
+use crate::id::TrackId;
+use crate::time::{Dur, TimeRange, Ts};
+use crate::trace::Trace;
+use crate::trace::kind::EventKind;
+
+/// No recording lasts so long: a day.
+const IMMENSE: Dur = Dur(24 * 3_600 * 1_000_000_000);
+
+/// Rounding of the recorder's own time.
+const SLACK: Dur = Dur(100_000);
+
+/// Without the recorder's own time, an event lasts impossibly long if it lasts this many times as
+/// long as all others together, and at least so long, and the others do not last for a moment only.
+const MUCH_LONGER: i64 = 10;
+const LONG: Dur = Dur(100_000_000);
+const MOMENT: Dur = Dur(1_000_000);
+
+/// Impossible durations, with the shorter ones: to the end of the recording, and for a call to the
+/// next start of its kind on its thread.
+pub(super) fn shortened(trace: &Trace) -> Vec<(u32, Dur)> {
+    let events = &trace.events;
+    let rows = immense(trace);
+    let rows = if rows.is_empty() { longer_than_recording(trace) } else { rows };
+    let Some(last) = end_of_others(trace, &rows) else { return Vec::new() };
+    let last = recording(trace).map_or(last, |span| span.end.max(last));
+    let shorter = |row: u32| {
+        let start = events.start[row as usize];
+        let next = if trace.is_on_device(row as usize) { None } else { next_start(trace, row) };
+        (row, next.map_or(last, |next| next.min(last)).since(start))
+    };
+    rows.into_iter().map(shorter).filter(|(row, dur)| *dur < events.dur[*row as usize]).collect()
+}
+
+/// Events of any kind that last for more than a day, unless the file is as long.
+fn immense(trace: &Trace) -> Vec<u32> {
+    let events = &trace.events;
+    if !events.dur.iter().any(|dur| *dur > IMMENSE) {
+        return Vec::new();
+    }
+    let (first, last) = (events.start.iter().min(), events.start.iter().max());
+    if first.zip(last).is_none_or(|(first, last)| last.since(*first) > IMMENSE) {
+        return Vec::new();
+    }
+    (0..events.len()).filter(|row| events.dur[*row] > IMMENSE).map(|row| row as u32).collect()
+}
+
+/// Calls and device work that last longer than the recorder ran, or much longer than all else.
+fn longer_than_recording(trace: &Trace) -> Vec<u32> {
+    let longer = |limit: Dur| -> Vec<u32> {
+        let is_longer = |row: &usize| trace.events.dur[*row] > limit && is_bound(trace, *row);
+        (0..trace.events.len()).filter(is_longer).map(|row| row as u32).collect()
+    };
+    if let Some(span) = recording(trace) {
+        return longer(Dur(span.dur().0.saturating_add(SLACK.0)));
+    }
+    let (Some(first), Some(last)) = (trace.events.start.iter().min(), trace.events.start.iter().max()) else {
+        return Vec::new();
+    };
+    let much_longer = |range: Dur| Dur(range.0.saturating_mul(MUCH_LONGER).max(LONG.0));
+    let rows = longer(much_longer(last.since(*first)));
+    let others = if rows.is_empty() { None } else { end_of_others(trace, &rows) };
+    let Some(others) = others.map(|end| end.since(*first)).filter(|others| *others >= MOMENT) else {
+        return Vec::new();
+    };
+    rows.into_iter().filter(|row| trace.events.dur[*row as usize] > much_longer(others)).collect()
+}
+
+/// Whether the recorder ends an event of this kind. Annotations and functions may have begun before.
+fn is_bound(trace: &Trace, row: usize) -> bool {
+    let kind = trace.events.kind[row];
+    matches!(kind, EventKind::Operator | EventKind::Launch) || (kind.is_device_work() && trace.is_on_device(row))
+}
+
+/// The time in which Kineto recorded: its event `PyTorch Profiler (0)` of category `Trace`.
+fn recording(trace: &Trace) -> Option<TimeRange> {
+    let category = trace.strings.get(b"Trace")?;
+    let events = &trace.events;
+    let is_span = |row: &usize| {
+        events.category[*row] == category && events.dur[*row].0 > 0 && trace.event_name(*row).contains("Profiler")
+    };
+    let spans = (0..events.len()).filter(is_span);
+    let range = spans
+        .map(|row| TimeRange { start: events.start[row], end: events.end(row) })
+        .reduce(|all, one| TimeRange { start: all.start.min(one.start), end: all.end.max(one.end) });
+    range.filter(|range| range.dur() <= IMMENSE)
+}
+
+/// The end of all events but these, or their last start.
+fn end_of_others(trace: &Trace, rows: &[u32]) -> Option<Ts> {
+    let events = &trace.events;
+    let end = |row: usize| {
+        if rows.binary_search(&(row as u32)).is_ok() { events.start[row] } else { events.end(row) }
+    };
+    if rows.is_empty() { None } else { (0..events.len()).map(end).max() }
+}
+
+/// The next start of an event of the same kind on the track.
+fn next_start(trace: &Trace, row: u32) -> Option<Ts> {
+    let events = &trace.events;
+    let (track, kind, start): (TrackId, _, _) =
+        (events.track[row as usize], events.kind[row as usize], events.start[row as usize]);
+    let of_track = (0..events.len()).filter(|other| events.track[*other] == track && events.kind[*other] == kind);
+    of_track.map(|other| events.start[other]).filter(|other| *other > start).min()
+}
