@@ -67,7 +67,8 @@ fn longer_than_recording(trace: &Trace) -> Vec<u32> {
     rows.into_iter().filter(|row| trace.events.dur[*row as usize] > much_longer(others)).collect()
 }
 
-/// Whether the recorder ends an event of this kind. Annotations and functions may have begun before.
+/// Whether the recorder ends an event of this kind. Annotations and functions may have begun
+/// before.
 fn is_bound(trace: &Trace, row: usize) -> bool {
     let kind = trace.events.kind[row];
     matches!(kind, EventKind::Operator | EventKind::Launch) || (kind.is_device_work() && trace.is_on_device(row))

@@ -195,8 +195,8 @@ fn arrow_rows(arrows: &Arrows, launch: &mut OptionalColumn) -> Vec<u32> {
 }
 
 /// Gives device events without `correlation` and launch those with their `External id`: the only
-/// one, or in order of time if there are as many calls as work of their kind. Returns their rows and
-/// those that stay ambiguous.
+/// one, or in order of time if there are as many calls as work of their kind. Returns their rows
+/// and those that stay ambiguous.
 fn external_rows(trace: &Trace, missing: &[usize], launch: &mut OptionalColumn) -> (Vec<u32>, Vec<usize>) {
     let id = |row: usize| {
         let id = trace.args.identifier(&trace.strings, trace.events.args(row), ArgKey::ExternalId);

@@ -9,7 +9,6 @@ use std::hash::Hash;
 
 use rustc_hash::FxHashMap;
 
-use super::collective::communicates;
 use super::links::Links;
 use crate::id::{StrId, TrackId};
 use crate::strings::TextCache;
@@ -73,7 +72,8 @@ pub(super) struct LaunchStreams<'a> {
 }
 
 impl<'a> LaunchStreams<'a> {
-    pub(super) fn of(trace: &'a Trace, links: &'a Links) -> Self {
+    /// `communicates` tells names of communications.
+    pub(super) fn of(trace: &'a Trace, links: &'a Links, communicates: fn(&str) -> bool) -> Self {
         let strings = &trace.strings;
         let (work, communicates) = (TextCache::new(strings, EnqueuedWork::of), TextCache::new(strings, communicates));
         let mut streams = Self {

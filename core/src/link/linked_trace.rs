@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 use serde_json::Value;
 
 use super::annotated_work::AnnotatedWork;
+use super::collective::call::communicates;
 use super::collective::row::Collectives;
 use super::dependency::{self, DataDependencies};
 use super::device_time::{self, DeviceTime};
@@ -114,7 +115,7 @@ impl LinkedTrace {
 
     /// Times in which lost device work may have run; computed on first use.
     pub fn lost_work(&self) -> &LostWork {
-        self.lost_work.get_or_init(|| lost_work::find(&self.trace, &self.links))
+        self.lost_work.get_or_init(|| lost_work::find(&self.trace, &self.links, communicates))
     }
 
     /// Of each stream on which it is frequent, the device work that ends long after later work, and

@@ -46,8 +46,8 @@ pub(super) fn find(
     LaunchesWithoutWork { lost, others }
 }
 
-/// Whether a tool other than Kineto wrote the file, and links no call with its work. Then none lacks
-/// it.
+/// Whether a tool other than Kineto wrote the file, and links no call with its work. Then none
+/// lacks it.
 fn links_nothing(trace: &Trace, launched: &LaunchedEvents) -> bool {
     let is_call = |(launch, _): &(u32, u32)| trace.events.kind[*launch as usize] == EventKind::Launch;
     trace.producer().is_some() && !launched.pairs().iter().any(is_call)

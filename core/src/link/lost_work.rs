@@ -76,14 +76,14 @@ impl LostWork {
     }
 }
 
-/// Bounds the work of all launches that lost theirs.
-pub(super) fn find(trace: &Trace, links: &Links) -> LostWork {
+/// Bounds the work of all launches that lost theirs. `communicates` tells names of communications.
+pub(super) fn find(trace: &Trace, links: &Links, communicates: fn(&str) -> bool) -> LostWork {
     let mut rows = links.lost_launches.clone();
     if rows.is_empty() {
         return LostWork::default();
     }
     sort::by_key(&mut rows, |row| (trace.events.start[*row as usize], *row));
-    let (mut streams, later) = (LaunchStreams::of(trace, links), LaterWork::of(trace, links));
+    let (mut streams, later) = (LaunchStreams::of(trace, links, communicates), LaterWork::of(trace, links));
     let synchronized = Synchronizations::of(trace);
     let whole_end = trace.range().end;
     let has_one_device = trace.device_names().len() < 2;

@@ -58,8 +58,8 @@ fn unlinked_work(trace: &Trace, launch: &OptionalColumn) -> Vec<usize> {
     (0..trace.events.len()).filter(is_unlinked).collect()
 }
 
-/// Those that launches with a number may have enqueued: ambiguous ones, and work without a number in
-/// a file whose work has none.
+/// Those that launches with a number may have enqueued: ambiguous ones, and work without a number
+/// in a file whose work has none.
 fn unclear_work(trace: &Trace, launched: &LaunchedEvents, work: &[usize]) -> Vec<usize> {
     let is_numbered = |(_, device): &(u32, u32)| launched.how(*device) == LinkMethod::Correlation;
     let is_any_numbered = launched.pairs().iter().any(is_numbered);

@@ -29,7 +29,7 @@ const PAUSE: Dur = Dur(5_000);
 
 /// Device work with its launch.
 #[derive(Debug, Clone, Copy)]
-struct LaunchedWork {
+struct TimedWork {
     launch: u32,
     device: u32,
     /// From the start of the work to the start of the launch; negative where it comes later.
@@ -37,14 +37,14 @@ struct LaunchedWork {
     is_paused: bool,
 }
 
-/// A problem for each device, with the smallest offset of its times with which no work starts before
-/// its launch, if it can be the same all over the recording.
+/// A problem for each device, with the smallest offset of its times with which no work starts
+/// before its launch, if it can be the same all over the recording.
 pub(super) fn problems(linked: &LinkedTrace) -> Vec<Problem> {
     if linked.links.warnings.count(WarningKind::WorkBeforeLaunch) == 0 {
         return Vec::new();
     }
-    let mut devices: BTreeMap<Option<i64>, Vec<LaunchedWork>> = BTreeMap::new();
-    for work in launched_work(linked) {
+    let mut devices: BTreeMap<Option<i64>, Vec<TimedWork>> = BTreeMap::new();
+    for work in timed_work(linked) {
         let track = linked.trace.events.track[work.device as usize];
         let device = linked.trace.track(track).stream.and_then(|stream| stream.device);
         devices.entry(device).or_default().push(work);
@@ -54,7 +54,7 @@ pub(super) fn problems(linked: &LinkedTrace) -> Vec<Problem> {
 }
 
 /// In the order of the launches.
-fn launched_work(linked: &LinkedTrace) -> Vec<LaunchedWork> {
+fn timed_work(linked: &LinkedTrace) -> Vec<TimedWork> {
     let events = &linked.trace.events;
     let pairs = linked.links.launched.pairs().iter();
     let pairs = pairs.filter(|(_, device)| events.kind[*device as usize].is_device_work());
@@ -67,18 +67,18 @@ fn launched_work(linked: &LinkedTrace) -> Vec<LaunchedWork> {
         let end = ends.entry(events.track[device as usize]).or_insert(Ts(i64::MIN));
         let is_paused = end.0 == i64::MIN || end.after(PAUSE) <= start;
         *end = events.end(device as usize).max(*end);
-        all.push(LaunchedWork { launch, device, lead: events.start[launch as usize].since(start).0, is_paused });
+        all.push(TimedWork { launch, device, lead: events.start[launch as usize].since(start).0, is_paused });
     }
     sort::by_key(&mut all, |work| (events.start[work.launch as usize], work.device));
     all
 }
 
-fn problem(linked: &LinkedTrace, device: Option<i64>, work: &[LaunchedWork]) -> Option<Problem> {
+fn problem(linked: &LinkedTrace, device: Option<i64>, work: &[TimedWork]) -> Option<Problem> {
     let early = work.iter().filter(|work| linked.lead(work.launch, work.device).is_some());
     let rows: Vec<u32> = early.map(|work| work.device).collect();
     let most = work.iter().map(|work| work.lead).max().filter(|_| !rows.is_empty())?;
     let parts = work.chunks(work.len().div_ceil(NUM_PARTS));
-    let of_part = |part: &[LaunchedWork]| part.iter().filter(|work| work.is_paused).map(|work| work.lead).max();
+    let of_part = |part: &[TimedWork]| part.iter().filter(|work| work.is_paused).map(|work| work.lead).max();
     let least = parts.filter_map(of_part).min().unwrap_or(most).min(most);
     let is_steady = most - least <= STEADY_NS.min(most) || ((most - least) as f64) <= STEADY_SHARE * most as f64;
     // Of several devices, a wait does not say which one it waits for.
@@ -105,9 +105,9 @@ fn problem(linked: &LinkedTrace, device: Option<i64>, work: &[LaunchedWork]) -> 
     Some(problem.of_rows(&linked.trace, &rows).of(work.len()).on(stream).advised(advice))
 }
 
-/// The largest offset with which all work launched before a wait for the device ends before the wait
-/// does.
-fn latest_offset(linked: &LinkedTrace, work: &[LaunchedWork]) -> Option<i64> {
+/// The largest offset with which all work launched before a wait for the device ends before the
+/// wait does.
+fn latest_offset(linked: &LinkedTrace, work: &[TimedWork]) -> Option<i64> {
     let (trace, events) = (&linked.trace, &linked.trace.events);
     let mut is_wait = TextCache::new(&trace.strings, vendor::synchronizes_device);
     let mut waits = Vec::new();

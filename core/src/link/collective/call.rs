@@ -57,6 +57,11 @@ pub(super) fn part(row: usize, name: &str) -> Option<CollectiveRow> {
     (role == CallRole::Record || pattern.is_some()).then_some(part)
 }
 
+/// Whether a name is that of a part of a communication.
+pub(crate) fn communicates(name: &str) -> bool {
+    part(0, name).is_some()
+}
+
 /// The calls of host events or of nodes, by their rows.
 pub(super) struct CollectiveCalls {
     pub(super) all: Vec<CollectiveCall>,

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use super::call::part;
 use super::known_ranks::KnownRanks;
 use super::local;
 use super::member::CollectiveMembers;
@@ -12,11 +11,6 @@ use crate::link::linked_trace::LinkedTrace;
 use crate::sort;
 use crate::trace::collective::CollectivePattern;
 use crate::trace::group::{GroupRanks, ProcessGroups};
-
-/// Whether a name is that of a part of a communication.
-pub(crate) fn communicates(name: &str) -> bool {
-    part(0, name).is_some()
-}
 
 impl LinkedTrace {
     /// The communications; found when first asked for.

@@ -1,6 +1,6 @@
 //! Collectives: one per recorded collective, merged from host, device and Execution Trace.
 
-mod call;
+pub(super) mod call;
 mod calls;
 mod facts;
 mod find;
@@ -12,7 +12,7 @@ pub(super) mod row;
 mod timing;
 mod wait;
 
+pub(crate) use call::communicates;
 pub use facts::CollectiveFacts;
-pub(crate) use find::communicates;
 pub use row::{Collective, CollectiveWait, Collectives, UntimedReason};
 pub(crate) use timing::{bus_bytes, gbps};

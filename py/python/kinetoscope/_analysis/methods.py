@@ -31,18 +31,15 @@ class Analyses:
     """
 
     def analyze(self, name: str, **request: lazy.Any) -> lazy.AnalysisResult:
-        """Runs an analysis by its name; equal to the method of that name.
-
-        `request` holds the options of the analysis and the selection.
-        """
+        """Runs the analysis of a method's name; `request` holds its options and the selection."""
         raise NotImplementedError
 
     @property
     def verdict(self) -> lazy.Verdict:
         """Whether the recording can be trusted: its state, and its problems.
 
-        `state` is the worst of all problems: `complete`, `incomplete` (something is missing) or
-        `inconsistent` (something cannot be as recorded). `problems` is the table of `problems()`.
+        `state` is the worst of all `problems`: `complete`, `incomplete` (something is missing) or
+        `inconsistent` (something cannot be as recorded).
         """
         from kinetoscope._analysis.verdict import judged
 
@@ -53,8 +50,8 @@ class Analyses:
 
         The worst `state` comes first: `inconsistent`, `incomplete`, or `complete` for a remark.
         `count` of `num_all` items have the problem, on `device` and `stream`, between `start_ns`
-        and `end_ns`. `event_ids` lists the first 20 events. docs/verdict.md defines each `problem`.
-        With a selection, only problems whose time overlaps it.
+        and `end_ns`. `event_ids` has the first 20 events. docs/verdict.md defines each `problem`.
+        A selection keeps problems whose time overlaps it.
         """
         return self.analyze("problems", **part)
 
@@ -183,9 +180,7 @@ class Analyses:
         `sm_efficiency`, `min(blocks per multiprocessor, 1)`, are means weighted by run time. These
         columns are null if the file lacks the values; `waves` is also null for an occupancy of 0.
 
-        Further table: `kernels_by_class`, the totals by `class` and `tensor_cores`.
-
-        ::
+        Further table: `kernels_by_class`, the totals by `class` and `tensor_cores`. ::
 
             trace.kernels().to_polars().filter(pl.col("num_short") > 0.5 * pl.col("count"))
         """
@@ -218,9 +213,8 @@ class Analyses:
           launch, and `mean_until_kernel_ns` from that launch to its kernel. `first_id` is the
           first of the calls
         """
-        return self.analyze(
-            "launches", prefix=prefix, clock_offset_ns=clock_offset_ns, clock_device=clock_device, **part
-        )
+        clock = {"clock_offset_ns": clock_offset_ns, "clock_device": clock_device}
+        return self.analyze("launches", prefix=prefix, **clock, **part)
 
     def queue_length(self, *, full: int = 1024, **part: lazy.Unpack[lazy.Selection]) -> lazy.AnalysisResult:
         """Measures the queue length of each stream: work that is launched and has not started.

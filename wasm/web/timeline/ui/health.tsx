@@ -8,7 +8,7 @@ interface Props {
   readonly close: () => void;
 }
 
-/** The verdict on the recording, its problems with links to their first events, and link coverage. */
+/** The verdict on the recording, its problems with links to their events, and link coverage. */
 export function Health({ timeline, close }: Props): JSX.Element {
   const { overview } = timeline;
   const isOneOfSeveral = overview.parts.length > 1;
