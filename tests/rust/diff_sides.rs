@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use kinetoscope::LinkedTrace;
 use kinetoscope::analyze::{AnalysisResult, diff};
+use kinetoscope::write::chrome::write_chrome;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -299,4 +300,34 @@ fn a_share_beyond_the_whole_change_is_explained() {
     assert_eq!((&parts["step"]["share"], &parts["compute"]["share"]), (&json!(1.0), &Value::Null));
     assert!(parts["compute"]["note"].as_str().unwrap().starts_with("changed by more than the step"));
     assert_eq!(parts["exposed_copy"]["share"], json!(0.0));
+}
+
+/// Six steps with three kernels each, without the records of some kernels: by step, and start in it.
+fn losing(is_lost: impl Fn(i64, i64) -> bool) -> Arc<LinkedTrace> {
+    let all: Vec<Work> = (0..6).flat_map(|step| [40, 52, 64].map(|start| (step, start, 10, 7, "gemm"))).collect();
+    let mut written = Vec::new();
+    write_chrome(&run(6, &all).trace, &mut written).unwrap();
+    let mut file: Value = serde_json::from_slice(&written).unwrap();
+    let is_kept = |event: &Value| {
+        let start = event["ts"].as_f64().unwrap_or_default() as i64;
+        event["cat"] != "kernel" || !is_lost(start / STEP, start % STEP)
+    };
+    file["traceEvents"].as_array_mut().unwrap().retain(is_kept);
+    linked(&file)
+}
+
+#[test]
+fn steps_that_lost_device_work_are_not_compared() {
+    let whole = losing(|_, _| false);
+    let answer = compared(&whole, &losing(|step, _| step < 3));
+    let note = parts(&answer)["step"]["note"].as_str().unwrap().to_owned();
+    assert!(note.contains("iterations that lost device work are left out: 0 before, 3 after"), "{note}");
+    let kernels = picked(&answer, "diff_kernels", &["before_ns", "after_ns", "before_count", "after_count"]);
+    assert_eq!(kernels, [[json!(30_000), json!(30_000), json!(3.0), json!(3.0)]]);
+    assert_eq!(rows(&answer, "diff_iterations").len(), 6);
+    // Each step lost its last kernel.
+    let answer = compared(&whole, &losing(|_, start| start == 64));
+    let device = &parts(&answer)["device work"];
+    assert_eq!((&device["note"], &device["after_ns"]), (&json!("one of the traces lost too much of it"), &Value::Null));
+    assert_eq!(rows(&answer, "diff_kernels"), []);
 }

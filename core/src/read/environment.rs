@@ -5,13 +5,17 @@
 
 use serde_json::{Map, Value};
 
+use super::secret_text::has_secret;
+
 /// Keys of dumps of the environment and of command lines, in lower case without other characters.
-const DUMPS: [&str; 17] = [
+const DUMPS: [&str; 20] = [
     "argv",
+    "cmd",
     "cmdline",
     "commandline",
     "commandlinearguments",
     "commandlineargs",
+    "entrypoint",
     "env",
     "envvar",
     "envvars",
@@ -24,6 +28,7 @@ const DUMPS: [&str; 17] = [
     "launchcommand",
     "osenviron",
     "processenvironment",
+    "sysargv",
 ];
 
 /// Last words of keys of hosts, users and secrets.
@@ -49,10 +54,14 @@ const PRIVATE_ENDS: [&str; 18] = [
 ];
 
 /// Pairs of last words, likewise.
-const PRIVATE_PAIRS: [(&str, &str); 14] = [
+const PRIVATE_PAIRS: [(&str, &str); 18] = [
     ("access", "key"),
     ("api", "key"),
     ("auth", "key"),
+    ("hf", "key"),
+    ("license", "key"),
+    ("openai", "key"),
+    ("wandb", "key"),
     ("computer", "name"),
     ("host", "ip"),
     ("host", "name"),
@@ -124,7 +133,7 @@ fn words(key: &str) -> Vec<String> {
 /// Removes private values from a value of a header; returns the rest as JSON, unless nothing is
 /// private. `left_out` takes the path of each removed value.
 pub(super) fn without_private(key: &str, json: &[u8], left_out: &mut Vec<String>) -> Option<String> {
-    if !matches!(json.first(), Some(b'{' | b'[')) || key == COUNTS {
+    if !matches!(json.first(), Some(b'{' | b'[' | b'"')) || key == COUNTS {
         return None;
     }
     let mut value: Value = serde_json::from_slice(json).ok()?;
@@ -150,8 +159,9 @@ fn remove(value: &mut Value, path: &str, left_out: &mut Vec<String>) {
         }
         Value::Array(items) => {
             let num_before = items.len();
-            let is_variable = |item: &Value| item.as_str().is_some_and(|text| VARIABLES.contains(&variable(text)));
-            if items.iter().filter(|item| is_variable(item)).count() > 1 {
+            // A command line may be a list of its words.
+            let texts: Vec<_> = items.iter().filter_map(Value::as_str).collect();
+            if texts.len() == items.len() && (is_list_of_variables(&texts) || has_secret(&texts.join(" "))) {
                 left_out.push(path.to_owned());
                 *value = Value::Null;
                 return;
@@ -160,13 +170,47 @@ fn remove(value: &mut Value, path: &str, left_out: &mut Vec<String>) {
             left_out.extend((items.len() < num_before).then(|| path.to_owned()));
             items.iter_mut().for_each(|item| remove(item, path, left_out));
         }
+        Value::String(text) => {
+            if let Some(rest) = remove_from_text(text, path, left_out) {
+                *value = rest;
+            }
+        }
         _ => {}
     }
 }
 
-/// The name in `NAME=value`.
-fn variable(text: &str) -> &str {
-    text.split_once('=').map_or("", |(name, _)| name)
+/// The rest of a text with private parts: of JSON in it, of a path to the trace; nothing else.
+fn remove_from_text(text: &str, path: &str, left_out: &mut Vec<String>) -> Option<Value> {
+    let num_before = left_out.len();
+    let inner = if text.trim_start().starts_with(['{', '[']) { serde_json::from_str::<Value>(text).ok() } else { None };
+    if let Some(mut inner) = inner {
+        remove(&mut inner, path, left_out);
+        return (left_out.len() > num_before).then(|| Value::String(inner.to_string()));
+    }
+    let folder = text.rfind(['/', '\\']).map_or(0, |at| at + 1);
+    if path == TRACE_NAME && HOMES.iter().any(|home| text.contains(home)) {
+        left_out.push(format!("folder of {path}"));
+        return Some(Value::String(text[folder..].to_owned()));
+    }
+    let lines: Vec<_> = text.lines().collect();
+    let is_node = path.rsplit('.').next() == Some("node") && text.contains(|letter: char| letter.is_alphabetic());
+    if is_node || is_list_of_variables(&lines) || has_secret(text) {
+        left_out.push(path.to_owned());
+        return Some(Value::Null);
+    }
+    None
+}
+
+/// The header with the path that the trace was written to.
+const TRACE_NAME: &str = "traceName";
+
+/// Folders whose folders have names of users.
+const HOMES: [&str; 3] = ["/home/", "/Users/", "\\Users\\"];
+
+/// Whether two of the texts are `NAME=value` of variables that nearly every environment has.
+fn is_list_of_variables(texts: &[&str]) -> bool {
+    let name = |text: &str| text.split_once('=').map_or("", |(name, _)| name).trim().to_owned();
+    texts.iter().filter(|text| VARIABLES.contains(&name(text).as_str())).count() > 1
 }
 
 fn is_dump(fields: &Map<String, Value>) -> bool {
@@ -242,12 +286,19 @@ mod tests {
             r#"{"env": {"X": "secret"}, "b": 1}"#,
             r#"{"a": [{"name": "Hostname", "value": "secret"}], "b": 1}"#,
             r#"{"a": [{"b": {"access_token": "secret"}}], "b": 1}"#,
+            r#"{"a": "python train.py --api-key secret", "b": 1}"#,
+            r#"{"a": ["train.py", "--token", "secret"], "b": 1}"#,
+            r#"{"a": "{\"api_key\": \"secret\"}", "b": 1}"#,
+            r#"{"a": "HOME=/secret\nHF_TOKEN=hf", "b": 1}"#,
+            r#"{"node": "secret-17", "b": 1}"#,
         ] {
             let mut left_out = Vec::new();
             let rest = without_private("metadata", json.as_bytes(), &mut left_out).unwrap_or_default();
             assert!(!rest.contains("secret") && rest.contains(r#""b":1"#), "{rest}");
             assert_eq!(left_out.len(), 1);
         }
+        let path = without_private("traceName", br#""/home/secret/x.json""#, &mut Vec::new());
+        assert_eq!(path.unwrap(), r#""x.json""#);
         let plain = br#"{"PATH": "one alone may be anything", "b": 1}"#;
         assert_eq!(without_private("metadata", plain, &mut Vec::new()), None);
     }

@@ -34,6 +34,7 @@ mod pickle;
 mod pipe;
 mod recording;
 mod repair;
+mod secret_text;
 mod section;
 pub mod snapshot;
 mod text_window;

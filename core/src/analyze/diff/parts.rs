@@ -101,8 +101,25 @@ fn step_note(sides: &[DiffSide<'_>; 2], kinds: &[RecordedKind]) -> String {
             "device events launched outside of all iterations are left out: {before} before, {after} after"
         ));
     }
+    notes.push(lost_note(sides));
     notes.retain(|note| !note.is_empty());
     notes.join("; ")
+}
+
+/// What lost device work means for the step.
+fn lost_note(sides: &[DiffSide<'_>; 2]) -> String {
+    let [before, after] = sides.each_ref().map(|side| side.lost.num);
+    if before + after == 0 {
+        return String::new();
+    }
+    if !sides[0].compared.device {
+        return format!("launches that lost their device work: {before} before, {after} after");
+    }
+    if sides.iter().all(|side| side.iterations.is_empty()) {
+        return format!("device times are too small, as launches lost their work: {before} before, {after} after");
+    }
+    let [before, after] = sides.each_ref().map(|side| side.lost.iterations.len());
+    format!("iterations that lost device work are left out: {before} before, {after} after")
 }
 
 /// Parts with rounded means that add up to the mean of the step.

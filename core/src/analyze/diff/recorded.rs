@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::side::DiffSide;
+use super::side::{DiffSide, LostLaunches};
 use crate::analyze::class::{WorkClass, classes};
 use crate::id::TemplateId;
 use crate::link::{LinkedTrace, MODULE_PREFIX};
@@ -122,13 +122,13 @@ fn has_shapes_of(linked: &LinkedTrace, row: usize) -> bool {
 }
 
 impl ComparedKinds {
-    pub(super) fn of([before, after]: &[RecordedCounts; 2]) -> Self {
+    pub(super) fn of([before, after]: &[RecordedCounts; 2], lost: &[LostLaunches; 2]) -> Self {
         let both = |count: fn(&RecordedCounts) -> u64| count(before) > 0 && count(after) > 0;
         // A recording of copies alone lacks its kernels if the other one has them.
         let is_one_sided = (before.kernels > 0) != (after.kernels > 0);
         Self {
             operators: both(|counts| counts.operators),
-            device: both(RecordedCounts::device_work) && !is_one_sided,
+            device: both(RecordedCounts::device_work) && !is_one_sided && lost.iter().all(|lost| lost.is_little),
             shapes: both(|counts| counts.shapes),
             modules: both(|counts| counts.modules),
             iterations: both(|counts| counts.iterations),
@@ -144,7 +144,10 @@ pub(super) fn recorded(sides: &[DiffSide<'_>; 2]) -> Vec<RecordedKind> {
         let reason = match counts.map(|count| count > 0) {
             _ if is_compared == Some(true) => "",
             [true, true] if is_compared.is_none() => NO_TABLE,
-            [true, true] => "one of the traces recorded copies alone",
+            [true, true] if sides.iter().any(|side| side.recorded.kernels == 0) => {
+                "one of the traces recorded copies alone"
+            }
+            [true, true] => "one of the traces lost too much of it",
             [false, true] => "not recorded before",
             [true, false] => "not recorded after",
             [false, false] => "not recorded",

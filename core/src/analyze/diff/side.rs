@@ -1,18 +1,53 @@
 //! One of the two traces under comparison.
 
+use std::collections::BTreeSet;
+
 use super::super::selection::Selection;
 use super::name_keys::NameKeys;
 use super::recorded::{ComparedKinds, RecordedCounts};
 use crate::link::Iteration;
-use crate::time::TimeRange;
+use crate::time::{Dur, TimeRange};
+
+/// Launches of a selection that lost their work.
+pub(super) struct LostLaunches {
+    pub(super) num: usize,
+    /// Places of their iterations among those of the trace.
+    pub(super) iterations: BTreeSet<u32>,
+    /// Whether enough is left to compare: an iteration without such launches, or else nearly all work.
+    pub(super) is_little: bool,
+}
+
+/// Of work without iterations, at most one in so many may be lost.
+const FEW_LOST: usize = 100;
+
+impl LostLaunches {
+    fn of(selection: &Selection<'_>) -> Self {
+        let (linked, span) = (selection.linked, selection.span());
+        let starts = &linked.trace.events.start;
+        let lost = linked.lost_work().ranges.iter().map(|range| range.launch);
+        let rows: Vec<u32> = lost.filter(|row| span.overlaps(starts[*row as usize], Dur(0))).collect();
+        let iterations: BTreeSet<u32> =
+            rows.iter().filter_map(|row| linked.links.iteration.get(*row as usize)).collect();
+        let all = linked.links.iterations.iter().enumerate();
+        let mut selected = all.filter(|(_, iteration)| span.overlaps(iteration.start, iteration.dur)).peekable();
+        let is_little = if selected.peek().is_some() {
+            selected.any(|(place, _)| !iterations.contains(&(place as u32)))
+        } else {
+            rows.len() * FEW_LOST <= linked.links.launched.pairs().len()
+        };
+        Self { num: rows.len(), iterations, is_little }
+    }
+}
 
 /// A trace with its selected iterations.
 pub(super) struct DiffSide<'a> {
     pub(super) selection: &'a Selection<'a>,
     /// In the order of time; none where one of the traces has none.
     pub(super) iterations: Vec<Iteration>,
-    /// Place of the first of them among those of the trace.
-    first: u32,
+    /// The sample of each iteration of the trace.
+    samples: Vec<Option<u32>>,
+    /// Launches in the selection that lost their work.
+    pub(super) lost: LostLaunches,
     /// For each event the number of its name.
     pub(super) key: Vec<u32>,
     /// Events of the whole trace by kind.
@@ -26,10 +61,11 @@ impl<'a> DiffSide<'a> {
     pub(super) fn both(selections: [&'a Selection<'a>; 2]) -> ([Self; 2], NameKeys) {
         let mut keys = NameKeys::new(selections.map(|selection| &selection.linked.trace));
         let recorded = selections.map(|selection| RecordedCounts::of(selection.linked));
-        let compared = ComparedKinds::of(&recorded);
-        let [before, after] = recorded;
-        let mut side = |selection, recorded| Self::new(selection, &mut keys, recorded, compared);
-        let sides = [side(selections[0], before), side(selections[1], after)];
+        let lost = selections.map(LostLaunches::of);
+        let compared = ComparedKinds::of(&recorded, &lost);
+        let ([before, after], [lost_before, lost_after]) = (recorded, lost);
+        let mut side = |selection, recorded, lost| Self::new(selection, &mut keys, recorded, lost, compared);
+        let sides = [side(selections[0], before, lost_before), side(selections[1], after, lost_after)];
         (sides, keys)
     }
 
@@ -37,14 +73,21 @@ impl<'a> DiffSide<'a> {
         selection: &'a Selection<'a>,
         keys: &mut NameKeys,
         recorded: RecordedCounts,
+        lost: LostLaunches,
         compared: ComparedKinds,
     ) -> Self {
         let (linked, span) = (selection.linked, selection.span());
         let all = &linked.links.iterations;
-        let is_inside = |iteration: &Iteration| compared.iterations && span.overlaps(iteration.start, iteration.dur);
-        let first = all.iter().position(is_inside).unwrap_or(0) as u32;
-        let iterations = all.iter().filter(|iteration| is_inside(iteration)).copied().collect();
-        Self { selection, iterations, first, key: keys.of_events(&linked.trace), recorded, compared }
+        let mut iterations = Vec::new();
+        let mut samples = vec![None; all.len()];
+        for (place, iteration) in all.iter().enumerate() {
+            let is_selected = compared.iterations && span.overlaps(iteration.start, iteration.dur);
+            if is_selected && !(compared.device && lost.iterations.contains(&(place as u32))) {
+                samples[place] = Some(iterations.len() as u32);
+                iterations.push(*iteration);
+            }
+        }
+        Self { selection, iterations, samples, lost, key: keys.of_events(&linked.trace), recorded, compared }
     }
 
     /// How many samples there are: iterations, or one of all.
@@ -57,8 +100,8 @@ impl<'a> DiffSide<'a> {
         if self.iterations.is_empty() {
             return Some(0);
         }
-        let iteration = self.selection.linked.links.iteration.get(row)?.checked_sub(self.first)? as usize;
-        (iteration < self.iterations.len()).then_some(iteration)
+        let place = self.selection.linked.links.iteration.get(row)?;
+        self.samples.get(place as usize)?.map(|sample| sample as usize)
     }
 
     /// Device work with its sample: the one that launched it, however late the work ran. Work
@@ -79,7 +122,10 @@ impl<'a> DiffSide<'a> {
 
     /// How much device work no iteration launched.
     pub(super) fn num_outside(&self) -> usize {
-        let is_outside = |row: &usize| self.selection.launched(*row) && self.sample(*row).is_none();
+        let iteration = |row: usize| self.selection.linked.links.iteration.get(row);
+        let is_left_out = |row: usize| iteration(row).is_some_and(|place| self.lost.iterations.contains(&place));
+        let is_outside =
+            |row: &usize| self.selection.launched(*row) && self.sample(*row).is_none() && !is_left_out(*row);
         self.selection.anytime_work().filter(is_outside).count()
     }
 

@@ -8,6 +8,7 @@ use super::object::{JsonObject, object};
 use super::row::{RowFaults, SqlLayout, SqlRow};
 use super::row_kind::RowKind;
 use crate::read::environment::is_private_key;
+use crate::read::secret_text::has_secret;
 
 /// Limits of the header, in rows of a table and bytes of all; the rest is not read.
 const MAX_ROWS: usize = 1000;
@@ -83,6 +84,7 @@ fn is_public(name: &str, value: &str) -> bool {
     let is_number = value.bytes().all(is_digit) && value.matches('.').count() < 3 || matches!(value, "true" | "false");
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b" ._+-".contains(&byte);
     let is_product = ["version", "product"].iter().any(|word| name.to_ascii_lowercase().contains(word));
+    let is_product = is_product && !has_secret(value);
     !is_private_key(name) && (is_number || is_product && value.len() < MAX_FACT && value.bytes().all(is_plain))
 }
 
