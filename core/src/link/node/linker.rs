@@ -14,6 +14,7 @@ use crate::link::iteration::Iteration;
 use crate::link::link_method::LinkMethod;
 use crate::trace::Trace;
 use crate::trace::arg_key::ArgKey;
+use crate::trace::node::{Node, NodeKind};
 use crate::warning::{WarningKind, Warnings};
 
 pub(in crate::link) fn link_nodes(trace: &Trace, iterations: &[Iteration], warnings: &mut Warnings) -> NodeLinks {
@@ -46,7 +47,11 @@ pub(in crate::link) fn link_nodes(trace: &Trace, iterations: &[Iteration], warni
 pub(in crate::link) const ASKED_FOR: &str = "linked_iteration";
 
 pub(super) fn find(trace: &Trace, iterations: &[Iteration], warnings: &mut Warnings) -> MatchedNodes {
-    if trace.nodes.is_empty() || !(0..trace.events.len()).any(|row| is_call(trace, row)) {
+    // An Execution Trace without calls contradicts nothing.
+    let is_node_call = |node: &Node| {
+        matches!(node.kind(trace.strings.text(node.name)), NodeKind::Operator | NodeKind::Annotation)
+    };
+    if !trace.nodes.iter().any(is_node_call) || !(0..trace.events.len()).any(|row| is_call(trace, row)) {
         return MatchedNodes::default();
     }
     let asked = trace.execution_header.iter().find(|(key, _)| trace.strings.text(*key) == ASKED_FOR);
