@@ -203,10 +203,19 @@ fn a_backward_pass_belongs_to_who_waited_though_its_forward_pass_was_not_recorde
 }
 
 #[test]
-fn two_threads_that_may_have_waited_leave_it_open() {
-    let other = r#"{"ph":"X","cat":"user_annotation","name":"other","pid":1,"tid":3,"ts":0,"dur":100}"#;
-    let rows = rows(LinkedTrace::new(files::trace(&unpaired(&[other.to_owned()]))));
-    assert_eq!(["backward", "ProfilerStep#1", "other"].map(|name| device_ns(&rows, name)), [Some(0); 3]);
+fn of_two_threads_that_may_have_waited_the_one_in_an_iteration_did() {
+    let other = |start: i64, dur: i64| {
+        format!(r#"{{"ph":"X","cat":"user_annotation","name":"other","pid":1,"tid":3,"ts":{start},"dur":{dur}}}"#)
+    };
+    let times = |json: &str, outer: &str| {
+        let rows = rows(LinkedTrace::new(files::trace(json)));
+        ["backward", outer, "other"].map(|name| device_ns(&rows, name))
+    };
+    assert_eq!(times(&unpaired(&[other(0, 100)]), "ProfilerStep#1"), [Some(7_000), Some(7_000), Some(0)]);
+    let without_steps = |more: &[String]| unpaired(more).replace("ProfilerStep#1", "region");
+    assert_eq!(times(&without_steps(&[other(0, 100)]), "region"), [None; 3], "unknown, and not 0");
+    // Around the launch, but not around the backward operator.
+    assert_eq!(times(&without_steps(&[other(19, 8)]), "region"), [Some(7_000), Some(7_000), Some(0)]);
 }
 
 #[test]

@@ -217,6 +217,27 @@ fn as_many_launches_as_kernels_of_an_external_id_link_in_order() {
     }
 }
 
+/// Three copies, all with the number of the first call; and a copy that the device splits.
+#[test]
+fn copies_that_share_a_number_go_to_the_calls_that_lack_theirs() {
+    let mut events = Vec::new();
+    for at in 0..6 {
+        let (start, id) = (at * 1_000, 3 * at as usize + 1);
+        events.extend((0..3).map(|part| call(CUDA, CUDA.copy, id + part, start + 20 * part as i64, 5)));
+        events.extend((0..3).map(|part| work("gpu_memcpy", "Memcpy HtoD", id, start + 200 + 50 * part, 40)));
+    }
+    let shared = linked(&events);
+    assert!(lost(&shared).is_empty(), "{:?}", lost(&shared));
+    assert_eq!([3, 4, 5].map(|row| shared.links.launch.get(row)), [Some(0), Some(1), Some(2)]);
+    let split = [
+        call(CUDA, CUDA.copy, 1, 0, 5),
+        work("gpu_memcpy", "Memcpy HtoD", 1, 20, 5),
+        work("gpu_memcpy", "Memcpy HtoD", 1, 30, 5),
+    ];
+    let split = linked(&split);
+    assert_eq!([1, 2].map(|row| split.links.launch.get(row)), [Some(0); 2]);
+}
+
 /// Replays of one graph of ten nodes; of some, only the first nodes are in the file.
 #[test]
 fn replays_with_fewer_nodes_than_most_lost_a_part() {

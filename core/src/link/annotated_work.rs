@@ -18,14 +18,34 @@ use crate::trace::event::EventTable;
 /// 2. The forward thread of the last backward operator before it, if that thread is idle.
 /// 3. If that thread has no annotation then, it may be a backward thread itself: the thread that it
 ///    works for.
-/// 4. Otherwise the only thread of the process that is in an annotation and idle.
+/// 4. Otherwise the only thread of the process that is in an annotation while the backward operator
+///    lasts, and idle; of several, the one in an iteration. If it is still unclear, none has the
+///    work, and their device time is unknown.
 #[derive(Debug, Clone, Default)]
-pub(super) struct AnnotatedWork(FxHashMap<TrackId, LaunchedWork>);
+pub(super) struct AnnotatedWork {
+    threads: FxHashMap<TrackId, LaunchedWork>,
+    /// Launches of each thread that may have been for it, ascending.
+    unclear: FxHashMap<TrackId, Vec<Ts>>,
+}
 
 impl AnnotatedWork {
-    /// Gathers work by thread: the start of its launch, and its row.
-    pub(super) fn of(events: &EventTable, launches: FxHashMap<TrackId, Vec<(Ts, u32)>>) -> Self {
-        Self(launches.into_iter().map(|(track, launches)| (track, LaunchedWork::of(events, launches))).collect())
+    /// Gathers work by thread: the start of its launch, and its row; and the starts of launches that
+    /// may have been for a thread.
+    pub(super) fn of(
+        events: &EventTable,
+        launches: FxHashMap<TrackId, Vec<(Ts, u32)>>,
+        mut unclear: FxHashMap<TrackId, Vec<Ts>>,
+    ) -> Self {
+        unclear.values_mut().for_each(|starts| sort::ascending(starts));
+        let threads = launches.into_iter().map(|(track, launches)| (track, LaunchedWork::of(events, launches)));
+        Self { threads: threads.collect(), unclear }
+    }
+
+    /// Whether work was launched during an event that may have been for its thread.
+    pub(super) fn is_unclear(&self, events: &EventTable, row: usize) -> bool {
+        let Some(starts) = self.unclear.get(&events.track[row]) else { return false };
+        let after = starts.partition_point(|start| *start < events.start[row]);
+        starts.get(after).is_some_and(|start| *start < events.end(row))
     }
 
     /// Rows of the work launched by or for the thread of an event while the event lasted.
@@ -42,7 +62,7 @@ impl AnnotatedWork {
     }
 
     fn range(&self, events: &EventTable, row: usize) -> Option<(&LaunchedWork, Range<usize>)> {
-        let work = self.0.get(&events.track[row])?;
+        let work = self.threads.get(&events.track[row])?;
         let until = |time: Ts| work.at.partition_point(|at| *at < time);
         let start = until(events.start[row]);
         Some((work, start..until(events.end(row)).max(start)))

@@ -1,6 +1,8 @@
 //! Finds the device work that annotations enclose, and which thread waited for each backward
 //! thread.
 
+use std::ops::RangeInclusive;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::annotated_work::AnnotatedWork;
@@ -25,6 +27,11 @@ impl LinkedTrace {
         self.annotated_work(row).map(|work| work.during(&self.trace.events, row))
     }
 
+    /// Whether an annotation may enclose work that another thread's may enclose as well.
+    pub(super) fn has_unclear_work(&self, row: usize) -> bool {
+        self.annotated_work(row).is_some_and(|work| work.is_unclear(&self.trace.events, row))
+    }
+
     /// The work by thread, for annotations on the host; computed on first use.
     fn annotated_work(&self, row: usize) -> Option<&AnnotatedWork> {
         let is_annotation = self.trace.events.kind[row] == EventKind::Annotation && !self.trace.is_on_device(row);
@@ -36,14 +43,19 @@ fn annotated_work(linked: &LinkedTrace) -> AnnotatedWork {
     let (events, links) = (&linked.trace.events, &linked.links);
     let threads = BackwardThreads::of(linked);
     let mut launches: FxHashMap<TrackId, Vec<(Ts, u32)>> = FxHashMap::default();
+    let mut unclear: FxHashMap<TrackId, Vec<Ts>> = FxHashMap::default();
     for row in (0..events.len()).filter(|row| events.kind[*row].is_device_work()) {
         let Some(host) = links.launch.get(row).or_else(|| links.operator.get(row)) else { continue };
         let host = host as usize;
-        for thread in [Some(events.track[host]), threads.waiting_for(linked, host)].into_iter().flatten() {
+        let mut waiting = threads.waiting_for(linked, host);
+        if waiting.len() > 1 {
+            waiting.drain(..).for_each(|thread| unclear.entry(thread).or_default().push(events.start[host]));
+        }
+        for thread in waiting.into_iter().chain([events.track[host]]) {
             launches.entry(thread).or_default().push((events.start[host], row as u32));
         }
     }
-    AnnotatedWork::of(events, launches)
+    AnnotatedWork::of(events, launches, unclear)
 }
 
 /// From how many threads to the one that waited: a backward pass may begin another on a thread of
@@ -67,6 +79,8 @@ struct BackwardThreads {
     engine: OptionalColumn,
     annotated: FxHashMap<TrackId, ThreadTimes>,
     running: FxHashMap<TrackId, ThreadTimes>,
+    /// Iterations of each thread.
+    steps: FxHashMap<TrackId, ThreadTimes>,
     /// Threads with annotations, by process.
     of_process: FxHashMap<StrId, Vec<TrackId>>,
 }
@@ -82,40 +96,55 @@ impl BackwardThreads {
         let pairs = linked.forward_backward().iter().map(|pair| (pair.backward, tracks[pair.forward as usize]));
         let forward: FxHashMap<_, _> = pairs.filter(|(row, forward)| tracks[*row as usize] != *forward).collect();
         let around = linked.links.nesting.innermost(|row| forward.contains_key(&(row as u32)));
-        let annotated = times(linked, |kind| kind == EventKind::Annotation);
-        let running = times(linked, |kind| matches!(kind, EventKind::Operator | EventKind::Launch));
+        let kinds = &linked.trace.events.kind;
+        let annotated = times(linked, |row| kinds[row] == EventKind::Annotation);
+        let running = times(linked, |row| matches!(kinds[row], EventKind::Operator | EventKind::Launch));
+        let iterations: FxHashSet<_> =
+            linked.links.iterations.iter().map(|iteration| iteration.event as usize).collect();
+        let steps = times(linked, |row| iterations.contains(&row));
         let mut of_process: FxHashMap<StrId, Vec<TrackId>> = FxHashMap::default();
         for track in annotated.keys() {
             of_process.entry(linked.trace.track(*track).process).or_default().push(*track);
         }
-        Self { served, forward, around, engine, annotated, running, of_process }
+        Self { served, forward, around, engine, annotated, running, steps, of_process }
     }
 
-    /// The thread that waited for the work of a launch.
-    fn waiting_for(&self, linked: &LinkedTrace, launch: usize) -> Option<TrackId> {
+    /// The thread that waited for the work of a launch, or several that may have.
+    fn waiting_for(&self, linked: &LinkedTrace, launch: usize) -> Vec<TrackId> {
         let events = &linked.trace.events;
         let (thread, at) = (events.track[launch], events.start[launch]);
+        let engine = self.engine.get(launch).map(|row| row as usize);
+        let time = engine.map_or(at, |row| events.start[row])..=engine.map_or(at, |row| events.end(row));
         if let Some(around) = self.around.get(launch) {
-            return self.waiting(linked, thread, self.forward[&around], at);
+            return self.waiting(linked, thread, self.forward[&around], (at, time));
         }
         if let Some(served) = self.served_at(thread, at) {
-            return self.waiting(linked, thread, served, at).filter(|waiting| !self.is_running(*waiting, at));
+            let mut waiting = self.waiting(linked, thread, served, (at, time));
+            waiting.retain(|waiting| !self.is_running(*waiting, at));
+            return waiting;
         }
-        let is_alone = self.engine.get(launch).is_some() && !self.is_annotated(thread, at);
-        if is_alone { self.only_idle(linked, thread, at) } else { None }
+        let is_alone = engine.is_some() && !self.is_annotated(thread, at);
+        if is_alone { self.idle(linked, thread, (at, time)) } else { Vec::new() }
     }
 
-    /// The thread that waited for the work of one thread for another, at a time.
-    fn waiting(&self, linked: &LinkedTrace, thread: TrackId, served: TrackId, at: Ts) -> Option<TrackId> {
+    /// The thread that waited for the work of one thread for another: at the time of a launch, in
+    /// that of the operator around it.
+    fn waiting(
+        &self,
+        linked: &LinkedTrace,
+        thread: TrackId,
+        served: TrackId,
+        (at, time): (Ts, RangeInclusive<Ts>),
+    ) -> Vec<TrackId> {
         let mut on = served;
         for _ in 0..MAX_STEPS {
             if self.is_annotated(on, at) {
-                return Some(on).filter(|on| *on != thread);
+                return Some(on).filter(|on| *on != thread).into_iter().collect();
             }
             let Some(next) = self.served_at(on, at) else { break };
             on = next;
         }
-        self.only_idle(linked, thread, at)
+        self.idle(linked, thread, (at, time))
     }
 
     /// The thread that another thread works for at a time; none for itself.
@@ -133,14 +162,25 @@ impl BackwardThreads {
         self.annotated.get(&thread).is_some_and(|times| times.contain(at))
     }
 
-    /// The one other thread of the process that is in an annotation and runs nothing.
-    fn only_idle(&self, linked: &LinkedTrace, thread: TrackId, at: Ts) -> Option<TrackId> {
-        let all = self.of_process.get(&linked.trace.track(thread).process)?;
-        let is_idle =
-            |other: &TrackId| *other != thread && self.is_annotated(*other, at) && !self.is_running(*other, at);
-        let mut idle = all.iter().copied().filter(is_idle);
-        let first = idle.next().filter(|_| all.len() <= MAX_WAITING)?;
-        idle.next().is_none().then_some(first)
+    /// The other threads of the process that run nothing, and are in one annotation all the time.
+    /// Those in an iteration go first.
+    fn idle(&self, linked: &LinkedTrace, thread: TrackId, (at, time): (Ts, RangeInclusive<Ts>)) -> Vec<TrackId> {
+        let all = self.of_process.get(&linked.trace.track(thread).process).map_or(&[][..], Vec::as_slice);
+        if all.len() > MAX_WAITING {
+            return Vec::new();
+        }
+        let is_idle = |other: &TrackId| {
+            *other != thread
+                && self.annotated.get(other).is_some_and(|times| times.contain_all(&time))
+                && !self.is_running(*other, at)
+        };
+        let mut idle: Vec<_> = all.iter().copied().filter(is_idle).collect();
+        if idle.len() > 1 {
+            let steps = |track: &TrackId| self.steps.get(track).is_some_and(|times| times.contain(at));
+            let stepping: Vec<_> = idle.iter().copied().filter(steps).collect();
+            idle = if stepping.is_empty() { idle } else { stepping };
+        }
+        idle
     }
 }
 
@@ -177,15 +217,20 @@ impl ThreadTimes {
         let num_begun = self.0.partition_point(|(start, _)| *start <= at);
         num_begun.checked_sub(1).is_some_and(|last| at < self.0[last].1)
     }
+
+    fn contain_all(&self, time: &RangeInclusive<Ts>) -> bool {
+        let num_begun = self.0.partition_point(|(start, _)| start <= time.start());
+        num_begun.checked_sub(1).is_some_and(|last| *time.end() <= self.0[last].1)
+    }
 }
 
-/// When each thread was in events of some kinds.
-fn times(linked: &LinkedTrace, is_it: impl Fn(EventKind) -> bool) -> FxHashMap<TrackId, ThreadTimes> {
+/// When each thread was in some events.
+fn times(linked: &LinkedTrace, is_it: impl Fn(usize) -> bool) -> FxHashMap<TrackId, ThreadTimes> {
     let (events, nesting) = (&linked.trace.events, &linked.links.nesting);
     let mut times: FxHashMap<TrackId, ThreadTimes> = FxHashMap::default();
     // By track, and in each by the starts.
     for row in nesting.order.iter().map(|row| *row as usize) {
-        if !is_it(events.kind[row]) || linked.trace.is_on_device(row) {
+        if !is_it(row) || linked.trace.is_on_device(row) {
             continue;
         }
         let (start, end) = (events.start[row], events.end(row));

@@ -1,4 +1,4 @@
-//! Settles kernels that share the launch of a single kernel.
+//! Settles kernels, and copies, that share the launch of a single one.
 //!
 //! Some recordings give several kernels the `correlation` of one launch: merged ranks whose
 //! processes are unknown, and runtimes that repeat the first number. A launch of a single kernel
@@ -12,7 +12,7 @@ use crate::sort;
 use crate::strings::TextCache;
 use crate::trace::Trace;
 use crate::trace::kind::EventKind;
-use crate::vendor::launches_one_kernel;
+use crate::vendor::{copies, launches_one_kernel};
 
 /// Kernels that did not stay with the launch that their `correlation` names.
 #[derive(Debug, Default)]
@@ -23,14 +23,34 @@ pub(super) struct SurplusKernels {
     pub(super) ambiguous: Vec<usize>,
 }
 
-/// Leaves each launch of a single kernel at most one.
+/// Leaves each launch of a single kernel at most one. A copy may be split, so several copies leave
+/// their call only if as many calls lack theirs.
 pub(super) fn settle(trace: &Trace, launches: &LaunchIndex, launch: &mut OptionalColumn) -> SurplusKernels {
-    let mut one_kernel = TextCache::new(&trace.strings, launches_one_kernel);
+    let mut settled = settle_kind(trace, launches, launch, EventKind::Kernel, launches_one_kernel);
+    let unmoved = launch.clone();
+    let copies = settle_kind(trace, launches, launch, EventKind::Copy, copies);
+    for row in copies.ambiguous {
+        if let Some(host) = unmoved.get(row) {
+            launch.set(row, host);
+        }
+    }
+    settled.moved.extend(copies.moved);
+    settled
+}
+
+fn settle_kind(
+    trace: &Trace,
+    launches: &LaunchIndex,
+    launch: &mut OptionalColumn,
+    kind: EventKind,
+    is_single: fn(&str) -> bool,
+) -> SurplusKernels {
+    let mut one_kernel = TextCache::new(&trace.strings, is_single);
     let events = &trace.events;
-    // By launch, the first kernel; the others are rare.
+    // By launch, the first of the kind; the others are rare.
     let mut first = OptionalColumn::empty(events.len());
     let mut crowded: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
-    for row in (0..events.len()).filter(|row| events.kind[*row] == EventKind::Kernel) {
+    for row in (0..events.len()).filter(|row| events.kind[*row] == kind) {
         let Some(host) = launch.get(row).filter(|host| one_kernel.of(events.name[*host as usize])) else { continue };
         match first.get(host as usize) {
             None => first.set(host as usize, row as u32),

@@ -48,9 +48,8 @@ pub(in crate::link) const ASKED_FOR: &str = "linked_iteration";
 
 pub(super) fn find(trace: &Trace, iterations: &[Iteration], warnings: &mut Warnings) -> MatchedNodes {
     // An Execution Trace without calls contradicts nothing.
-    let is_node_call = |node: &Node| {
-        matches!(node.kind(trace.strings.text(node.name)), NodeKind::Operator | NodeKind::Annotation)
-    };
+    let is_node_call =
+        |node: &Node| matches!(node.kind(trace.strings.text(node.name)), NodeKind::Operator | NodeKind::Annotation);
     if !trace.nodes.iter().any(is_node_call) || !(0..trace.events.len()).any(|row| is_call(trace, row)) {
         return MatchedNodes::default();
     }
