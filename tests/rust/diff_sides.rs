@@ -302,7 +302,7 @@ fn a_share_beyond_the_whole_change_is_explained() {
     assert_eq!(parts["exposed_copy"]["share"], json!(0.0));
 }
 
-/// Six steps with three kernels each, without the records of some kernels: by step, and start in it.
+/// Six steps with three kernels each, without the records of some: by step, and start in it.
 fn losing(is_lost: impl Fn(i64, i64) -> bool) -> Arc<LinkedTrace> {
     let all: Vec<Work> = (0..6).flat_map(|step| [40, 52, 64].map(|start| (step, start, 10, 7, "gemm"))).collect();
     let mut written = Vec::new();

@@ -29,8 +29,8 @@ pub(super) struct AnnotatedWork {
 }
 
 impl AnnotatedWork {
-    /// Gathers work by thread: the start of its launch, and its row; and the starts of launches that
-    /// may have been for a thread.
+    /// Gathers work by thread: the start of its launch, and its row; and the starts of launches
+    /// that may have been for a thread.
     pub(super) fn of(
         events: &EventTable,
         launches: FxHashMap<TrackId, Vec<(Ts, u32)>>,

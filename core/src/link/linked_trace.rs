@@ -124,8 +124,8 @@ impl LinkedTrace {
         overlong::out_of_order(&self.trace)
     }
 
-    /// Device time of the work inside a host event, in nanoseconds; `None` where all of it was lost,
-    /// or may be another thread's.
+    /// Device time of the work inside a host event, in nanoseconds; `None` where all of it was
+    /// lost, or may be another thread's.
     pub fn known_device_ns(&self, row: usize) -> Option<i64> {
         let is_unknown = || self.lost_work().is_inside(&self.trace, row) || self.has_unclear_work(row);
         Some(self.device_ns(row)).filter(|ns| *ns > 0 || !is_unknown())

@@ -1,4 +1,5 @@
-//! Recognises texts that hold a secret: options and variables of commands, tokens, logins in addresses.
+//! Recognises texts that hold a secret: options and variables of commands, tokens, logins in
+//! addresses.
 
 use super::environment::is_private_key;
 
@@ -42,7 +43,7 @@ fn is_token(word: &str) -> bool {
         && TOKEN_STARTS.iter().any(|start| word.starts_with(start))
 }
 
-/// An address with a login: `https://user:token@host/`.
+/// An address with a login: `scheme://user:token@host`.
 fn has_login(text: &str) -> bool {
     text.split("://").skip(1).any(|rest| {
         let server = rest.split(['/', '?', '#', ' ', '"', '\n']).next().unwrap_or_default();
@@ -77,8 +78,8 @@ mod tests {
             "python train.py --api-key sk-x",
             "lr=1 --token abc",
             "WANDB_API_KEY=0 python train.py",
-            "https://user:token@host/",
-            "git clone https://token@host/x",
+            "git+ssh://user:token@host/",
+            "git clone ssh://token@host/x",
             "key hf_abcdefghijkl0123456789",
             "a,sk-proj-0123456789abcdef",
         ] {
@@ -93,7 +94,7 @@ mod tests {
             "train.py --max-tokens 100 --tokenizer llama --host",
             "Record counts: Out-of-range = 4181, Blocklisted runtime = 45",
             "INFO:2024-05-22 17:15:23 2910249:2910249 CuptiActivityProfiler.cpp:333] x",
-            "https://example.com/a?b=c",
+            "file://host/a?b=c",
             "sk-learn hf_hub void gemm<a::b>(c)",
             "user@example.com",
             "a - b = c",

@@ -51,8 +51,8 @@ def test_record_ids_that_are_all_zero() -> None:
 
 def test_launches_without_device_events() -> None:
     def events(name: bytes, count: int) -> ks.Trace:
-        event = b'{"ph":"X","cat":"cuda_runtime","name":"%b","pid":1,"tid":1,"ts":1,"dur":1}' % name
-        return ks.read(b"[" + b",".join([event] * count) + b"]")
+        event = b'{"ph":"X","cat":"cuda_runtime","name":"%b","pid":1,"tid":1,"ts":%d,"dur":1}'
+        return ks.read(b"[" + b",".join(event % (name, start) for start in range(count)) + b"]")
 
     assert "no device events for 1 launch " in str(diagnosis(events(b"cudaLaunchKernel", 1)))
     assert "no device events for 2 launches " in str(diagnosis(events(b"hipMemcpyAsync", 2)))

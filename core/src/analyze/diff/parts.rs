@@ -106,7 +106,7 @@ fn step_note(sides: &[DiffSide<'_>; 2], kinds: &[RecordedKind]) -> String {
     notes.join("; ")
 }
 
-/// What lost device work means for the step.
+/// The meaning of lost device work for the step.
 fn lost_note(sides: &[DiffSide<'_>; 2]) -> String {
     let [before, after] = sides.each_ref().map(|side| side.lost.num);
     if before + after == 0 {

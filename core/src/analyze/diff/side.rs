@@ -13,7 +13,8 @@ pub(super) struct LostLaunches {
     pub(super) num: usize,
     /// Places of their iterations among those of the trace.
     pub(super) iterations: BTreeSet<u32>,
-    /// Whether enough is left to compare: an iteration without such launches, or else nearly all work.
+    /// Whether enough is left to compare: an iteration without such launches, or else nearly all
+    /// work.
     pub(super) is_little: bool,
 }
 

@@ -109,7 +109,7 @@ def num_missed(trace: Trace) -> int:
     if trace.coverage["device_events"]["count"]:
         return 0
     counts = dict(trace.health.select("kind", "count").rows())
-    return counts.get("launch_without_device_event", 0)
+    return counts.get("launch_without_device_event", 0) + counts.get("lost_device_work", 0)
 
 
 def _links(trace: Trace, tool: tuple[str, str, str] | None) -> Iterator[Finding]:

@@ -191,7 +191,7 @@ class Analyses:
         *,
         prefix: str | None = None,
         clock_offset_ns: int = 0,
-        clock_device: int | None = None,
+        clock_device: int = -1,
         **part: lazy.Unpack[lazy.Selection],
     ) -> lazy.AnalysisResult:
         """Measures launches: duration of the call, and delay until the device work starts.
@@ -201,8 +201,8 @@ class Analyses:
         starts before its launch, because then the clocks of host and device differ. A launch of
         several device events, such as a CUDA graph, has one row for each.
 
-        `clock_offset_ns` is added to device times for delays, with `clock_device` to those of this
-        device alone; `problems` suggests both.
+        `clock_offset_ns` is added to device times for delays; with `clock_device`, to those of this
+        device alone. `problems` suggests both.
 
         Further tables:
 
