@@ -10,28 +10,34 @@ use kinetoscope::write::chakra::chakra_from_collectives;
 use kinetoscope::{Input, Limits, LinkedTrace, read};
 use serde_json::{Value, json};
 
+const LIST: &str = "GenericList[Tensor(float)]";
+
 /// An operator of gloo by name and elements, and whether it ran.
 type Call = (&'static str, i64, bool);
 
+/// Threads of gloo, by the place of a call.
+type Threads<'a> = &'a dyn Fn(usize) -> i64;
+
 /// A rank of a job of two, with a group of its own.
 fn gloo(rank: i64, calls: &[Call]) -> RankedTrace {
-    in_groups(
-        rank,
-        &json!([
-            {"pg_name": "0", "pg_desc": "default_pg", "backend_config": "cpu:gloo", "ranks": [], "group_size": 2},
-            {"pg_name": (rank + 1).to_string(), "backend_config": "cpu:gloo", "ranks": [rank], "group_size": 1},
-        ]),
-        calls,
-    )
+    on_threads(rank, calls, &|_| 9)
+}
+
+fn on_threads(rank: i64, calls: &[Call], threads: Threads<'_>) -> RankedTrace {
+    let groups = json!([
+        {"pg_name": "0", "pg_desc": "default_pg", "backend_config": "cpu:gloo", "ranks": [], "group_size": 2},
+        {"pg_name": (rank + 1).to_string(), "backend_config": "cpu:gloo", "ranks": [rank], "group_size": 1},
+    ]);
+    in_groups(rank, &groups, (calls, threads))
 }
 
 /// A rank of a job of two, without a group of its own.
 fn of_all(rank: i64, calls: &[Call]) -> RankedTrace {
     let all = json!([{"pg_name": "0", "backend_config": "cpu:gloo", "ranks": [], "group_size": 2}]);
-    in_groups(rank, &all, calls)
+    in_groups(rank, &all, (calls, &|_| 9))
 }
 
-fn in_groups(rank: i64, groups: &Value, calls: &[Call]) -> RankedTrace {
+fn in_groups(rank: i64, groups: &Value, (calls, threads): (&[Call], Threads<'_>)) -> RankedTrace {
     let node = |id: i64, name: &str, parent: i64, inputs: Value| {
         json!({"id": id, "name": name, "ctrl_deps": parent, "inputs": inputs,
             "outputs": {"values": [], "shapes": [], "types": []},
@@ -49,11 +55,18 @@ fn in_groups(rank: i64, groups: &Value, calls: &[Call]) -> RankedTrace {
         let (id, start) = (at as i64 * 2 + 10, at as i64 * 100 + 10);
         let tensor = json!([7, 8, 0, elems, 4, "cpu"]);
         let root = json!({"values": [[tensor], "<Object>", 0, 0, false, -1], "shapes": [[[elems]], [], [], [], [], []],
-            "types": ["GenericList[Tensor(float)]", "Object", "Int", "Int", "Bool", "Int"]});
+            "types": [LIST, "Object", "Int", "Int", "Bool", "Int"]});
         let alike = json!({"values": [[tensor], "<Object>", "<Object>", "<None>", false, -1],
             "shapes": [[[elems]], [], [], [], [], []],
-            "types": ["GenericList[Tensor(float)]", "Object", "Object", "None", "Bool", "Int"]});
-        let inputs = if *name == "broadcast" { root } else { alike };
+            "types": [LIST, "Object", "Object", "None", "Bool", "Int"]});
+        let scattered = json!({"values": [[tensor], [[tensor, tensor]], "<Object>", 1, true, -1],
+            "shapes": [[[elems]], [[[elems], [elems]]], [], [], [], []],
+            "types": [LIST, "GenericList[GenericList[Tensor(float),Tensor(float)]]", "Object", "Int", "Bool", "Int"]});
+        let inputs = match *name {
+            "broadcast" => root,
+            "scatter" => scattered,
+            _ => alike,
+        };
         let operator = format!("c10d::{name}_");
         let args = json!({"Record function id": id, "Input Dims": [[[elems]]], "Input type": ["TensorList"]});
         events.push(json!({"ph": "X", "cat": "cpu_op", "name": operator, "pid": 1, "tid": 1, "ts": start, "dur": 20,
@@ -64,8 +77,10 @@ fn in_groups(rank: i64, groups: &Value, calls: &[Call]) -> RankedTrace {
             let tensor = json!({"values": [tensor], "shapes": [[elems]], "types": ["Tensor(float)"]});
             nodes.push(node(id + 1, &run, 1, tensor));
             let args = json!({"Record function id": id + 1, "Input Dims": [[elems]], "Input type": ["float"]});
-            events.push(json!({"ph": "X", "cat": "user_annotation", "name": run, "pid": 1, "tid": 9, "ts": start + 25,
-                "dur": 30, "args": args}));
+            events.push(
+                json!({"ph": "X", "cat": "user_annotation", "name": run, "pid": 1, "tid": threads(at), "ts": start + 25,
+                "dur": 30, "args": args}),
+            );
         }
     }
     let kineto = json!({"distributedInfo": {"backend": "gloo", "rank": rank, "world_size": 2}, "traceEvents": events});
@@ -123,6 +138,29 @@ fn calls_that_each_rank_makes_alone_are_no_communication() {
     let traces = [0, 1].map(|rank| gloo(rank, &[COMMON[0], ("allreduce", 7 + rank, true), COMMON[1]]));
     let of_rank = [(Some(2), false, Some(0)), (Some(1), true, None), (Some(2), false, Some(1))];
     assert_eq!(matched(&traces), [of_rank, of_rank]);
+}
+
+/// Like calls on four threads, of which gloo gives a group two: those on 3 and 4 are of another.
+#[test]
+fn threads_tell_calls_of_two_groups_apart() {
+    let like = [("broadcast", 64, true); 8];
+    let threads = |at: usize| [1, 2, 3, 1, 2, 4, 1, 2][at];
+    let other = |at: usize| [1, 1, 3, 2, 2, 3, 1, 2][at];
+    let shared = |calls: &[Call]| {
+        let traces = [on_threads(0, calls, &threads), on_threads(1, calls, &other)];
+        matched(&traces)
+            .remove(0)
+            .into_iter()
+            .map(|(size, is_local, shared)| (size, is_local, shared.is_some()))
+            .collect::<Vec<_>>()
+    };
+    // Nothing says which of both groups has two ranks.
+    assert!(shared(&like).into_iter().all(|row| row == (None, false, false)));
+    // A root at place 1 of a group does.
+    let mut certain = like;
+    certain[0] = ("scatter", 64, true);
+    let (all, alone) = ((Some(2), false, true), (Some(1), true, false));
+    assert_eq!(shared(&certain), [all, all, alone, all, all, alone, all, all]);
 }
 
 #[test]

@@ -160,8 +160,20 @@ impl RecordedCall<'_> {
 }
 
 impl ReplayCall {
-    /// An exchange of one tensor among several ranks is in parts of it: there is no list of tensors.
-    fn with_exchange_name(self) -> Self {
+    /// An exchange of one tensor among several ranks is in parts of it, not in a list of tensors.
+    fn with_exchange_name(mut self) -> Self {
+        let message = &mut self.message;
+        let [gives, takes] = [&message.in_elems, &message.out_elems].map(Vec::len);
+        if self.collective == "all_to_all" && gives.min(takes) == 1 && gives != takes {
+            // Only one side is recorded tensor by tensor: these are its parts.
+            let (elems, parts) = if gives > 1 {
+                (&mut message.in_elems, &mut message.in_split)
+            } else {
+                (&mut message.out_elems, &mut message.out_split)
+            };
+            let total = elems.iter().fold(0, |sum: i64, elems| sum.saturating_add(*elems));
+            *parts = std::mem::replace(elems, vec![total]);
+        }
         let is_one = self.message.in_elems.len() < 2 && self.message.out_elems.len() < 2;
         let is_list = !is_one || self.group_size == Some(1);
         Self { collective: exchange(self.collective, is_list), ..self }

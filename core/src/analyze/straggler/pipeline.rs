@@ -31,8 +31,8 @@ pub(super) struct Pipelines {
 /// A rank in a pipeline.
 #[derive(Debug, Clone, Default)]
 pub(super) struct PipelineStage {
-    /// Ends of its communications, ascending, on its own clock; without the messages that were there
-    /// before it asked for them, which delay nothing.
+    /// Ends of its communications, ascending, on its own clock. Messages that were there before it
+    /// asked for them delay nothing: they are left out.
     ends: Vec<Ts>,
     /// Its share of each cause that exceeds the other stages'; `None` while the work is unknown.
     excess: Option<StageExcess>,

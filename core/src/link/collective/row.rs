@@ -84,7 +84,7 @@ impl Collective {
         self.run.iter().chain(&self.more_runs).copied()
     }
 
-    /// Whether it is known from a thread of the backend alone, which did what an operator asked for.
+    /// Whether it is known from a thread of the backend alone, which obeys an operator.
     pub(crate) fn is_run_alone(&self, linked: &LinkedTrace) -> bool {
         let name = |node: u32| linked.trace.strings.text(linked.trace.nodes[node as usize].name);
         self.node.map(name).map_or(self.event.is_none() && self.run.is_some(), is_run_name)

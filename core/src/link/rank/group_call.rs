@@ -25,8 +25,8 @@ pub struct GroupCall {
     pub out_split: Vec<i64>,
     /// How many ranks its group has, if recorded.
     pub size: Option<usize>,
-    /// Places of the group's members among the compared ranks, ascending; `None` where no file names
-    /// the group.
+    /// Places of the group's members among the compared ranks, ascending; `None` where no file
+    /// names the group.
     pub members: Option<Vec<usize>>,
 }
 

@@ -4,12 +4,12 @@ mod clock;
 mod family;
 mod group_call;
 mod group_inference;
+mod group_threads;
 mod settled;
 mod unnamed;
+mod window;
 
 use std::sync::Arc;
-
-use rustc_hash::FxHashMap;
 
 use super::collective::{Collective, Collectives};
 use super::linked_trace::LinkedTrace;
@@ -18,6 +18,7 @@ pub use clock::ClockOffset;
 pub use group_call::GroupCall;
 pub use group_inference::{CandidateGroup, InferredGroups, infer_groups};
 pub use settled::{InferenceSpan, SettledCollectives, settled_collectives};
+pub(crate) use window::windows;
 
 /// The traces of a job, with shared collectives and clocks.
 #[derive(Debug, Default)]
@@ -79,17 +80,6 @@ impl MatchMethod {
     }
 }
 
-/// Index of each trace among those of its rank, from 0.
-pub(crate) fn windows(ranks: &[Option<i64>]) -> Vec<i64> {
-    let mut next: FxHashMap<Option<i64>, i64> = FxHashMap::default();
-    let window = |rank: &Option<i64>| {
-        let next = next.entry(*rank).or_default();
-        *next += 1;
-        *next - 1
-    };
-    ranks.iter().map(window).collect()
-}
-
 impl JobRanks {
     /// Matches the collectives of traces, each with its rank, in counting order.
     ///
@@ -100,7 +90,7 @@ impl JobRanks {
         let windows = windows(&traces.iter().map(|(rank, _)| *rank).collect::<Vec<_>>());
         let settled = settled_collectives(&traces, InferenceSpan::Iteration);
         let member =
-            |(((rank, linked), window), settled): ((settled::RankedTrace, i64), Option<SettledCollectives>)| {
+            |(((rank, linked), window), settled): ((settled::TraceOfRank, i64), Option<SettledCollectives>)| {
                 let shared = vec![None; linked.collectives().rows.len()];
                 JobMember { rank, window, linked, shared, settled, clock: None }
             };

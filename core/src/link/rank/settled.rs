@@ -7,7 +7,8 @@ use rustc_hash::FxHashMap;
 
 use super::group_call::GroupCall;
 use super::group_inference::{CandidateGroup, infer_groups};
-use super::windows;
+use super::group_threads::{GroupDoubt, InferredMeeting, doubts};
+use super::window::windows;
 use crate::link::collective::{Collective, Collectives};
 use crate::link::linked_trace::LinkedTrace;
 use crate::sort;
@@ -15,7 +16,7 @@ use crate::trace::collective::CollectivePattern;
 use crate::trace::group::{GroupRanks as RankList, ProcessGroups};
 
 /// A trace with its rank, where that is known.
-pub(super) type RankedTrace = (Option<i64>, Arc<LinkedTrace>);
+pub(super) type TraceOfRank = (Option<i64>, Arc<LinkedTrace>);
 
 /// The calls that are compared at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,7 +40,7 @@ pub struct SettledCollectives {
 /// the other traces.
 ///
 /// Windows of a rank are compared with those of the same index.
-pub fn settled_collectives(traces: &[RankedTrace], span: InferenceSpan) -> Vec<Option<SettledCollectives>> {
+pub fn settled_collectives(traces: &[TraceOfRank], span: InferenceSpan) -> Vec<Option<SettledCollectives>> {
     let windows = windows(&traces.iter().map(|(rank, _)| *rank).collect::<Vec<_>>());
     let mut of_window: BTreeMap<i64, BTreeMap<i64, usize>> = BTreeMap::new();
     for (at, ((rank, _), window)) in traces.iter().zip(windows).enumerate() {
@@ -66,7 +67,7 @@ struct UnnamedJob<'a> {
 
 impl<'a> UnnamedJob<'a> {
     /// `None` where no group is to be inferred.
-    fn of(traces: &'a [RankedTrace], members: &BTreeMap<i64, usize>) -> Option<Self> {
+    fn of(traces: &'a [TraceOfRank], members: &BTreeMap<i64, usize>) -> Option<Self> {
         let ranks: Vec<i64> = members.keys().copied().collect();
         let traces: Vec<_> = members.values().map(|at| &*traces[*at].1).collect();
         let rows = || traces.iter().flat_map(|linked| &linked.collectives().rows);
@@ -114,6 +115,7 @@ impl<'a> UnnamedJob<'a> {
                 of_row[rank].extend(rows[rank].iter().zip(groups).filter_map(|(row, group)| Some((*row, (*group)?))));
             }
         }
+        self.doubt(&mut of_row);
         (0..num_ranks).map(|rank| Some(self.applied(rank, &of_row[rank]))).collect()
     }
 
@@ -133,6 +135,56 @@ impl<'a> UnnamedJob<'a> {
         let mut rows: Vec<_> = rows.filter(|(_, row)| is_wanted(row)).collect();
         sort::by_key(&mut rows, |(_, row)| row.order(linked));
         rows.into_iter().map(|(at, _)| at as u32).collect()
+    }
+
+    /// Moves calls to other groups, or to none, where threads of the backend say so.
+    fn doubt(&self, of_row: &mut [FxHashMap<u32, u32>]) {
+        let meetings = self.meetings(of_row);
+        for (group, meetings) in (0_u32..).zip(&meetings) {
+            for (at, doubt) in doubts(meetings) {
+                for (rank, row, _) in &meetings[at].rows {
+                    let mut others = self.smaller(group, *rank, self.row(*rank, *row));
+                    let other = others.next().filter(|_| doubt == GroupDoubt::Other && others.next().is_none());
+                    match other {
+                        Some(other) => of_row[*rank].insert(*row, other),
+                        None => of_row[*rank].remove(row),
+                    };
+                }
+            }
+        }
+    }
+
+    /// The communications of each group: in it, calls of equal places are one.
+    fn meetings(&self, of_row: &[FxHashMap<u32, u32>]) -> Vec<Vec<InferredMeeting>> {
+        let mut found: Vec<Vec<InferredMeeting>> = vec![Vec::new(); self.groups.len()];
+        for (rank, of_row) in of_row.iter().enumerate() {
+            let mut next = vec![0_usize; self.groups.len()];
+            let mut rows: Vec<_> = of_row.iter().map(|(row, group)| (*row, *group)).collect();
+            sort::ascending(&mut rows);
+            for (row, group) in rows {
+                let meetings = &mut found[group as usize];
+                let at = next[group as usize];
+                next[group as usize] += 1;
+                if at == meetings.len() {
+                    meetings.push(InferredMeeting::default());
+                }
+                let one = self.row(rank, row);
+                let threads = one.runs().map(|run| self.traces[rank].trace.events.track[run as usize]).collect();
+                meetings[at].rows.push((rank, row, threads));
+                meetings[at].is_certain |= one.ranks.is_some() || self.smaller(group, rank, one).next().is_none();
+            }
+        }
+        found
+    }
+
+    /// Smaller groups, within a group, that a call of a rank may be of.
+    fn smaller(&self, group: u32, rank: usize, row: &Collective) -> impl Iterator<Item = u32> {
+        let (call, all) = (self.call(row), &self.candidates[group as usize].members);
+        let fits = move |other: &&CandidateGroup| {
+            let is_smaller = other.members.len() < all.len() && other.members.contains(&rank);
+            is_smaller && other.members.iter().all(|member| all.contains(member)) && call.fits(other.size)
+        };
+        (0_u32..).zip(&self.candidates).filter(move |(_, other)| fits(other)).map(|(at, _)| at)
     }
 
     fn row(&self, rank: usize, row: u32) -> &'a Collective {

@@ -41,8 +41,8 @@ pub fn chakra_from_trace(linked: &LinkedTrace) -> Result<Chakra, Error> {
     chakra_from_collectives(linked, linked.collectives())
 }
 
-/// Makes the Chakra trace of a rank as [`chakra_from_trace`] does, of collectives whose groups other
-/// ranks told.
+/// Makes the Chakra trace of a rank as [`chakra_from_trace`] does, of collectives whose groups
+/// other ranks told.
 ///
 /// # Errors
 /// When there is no Execution Trace.

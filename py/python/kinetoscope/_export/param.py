@@ -22,9 +22,7 @@ _REASONS = (
 _GROUPLESS = "in a job of several groups, and their files name none: PARAM replays them among all ranks"
 
 
-def write_param_comms(
-    native: _native.Trace, path: str | os.PathLike[str], place: JobPlace | None = None
-) -> Path:
+def write_param_comms(native: _native.Trace, path: str | os.PathLike[str], place: JobPlace | None = None) -> Path:
     """Writes the file under a temporary name, then renames it; see `Trace.to_param_comms`.
 
     The place of the trace in a job tells groups that no file names.

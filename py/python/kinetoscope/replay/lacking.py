@@ -1,4 +1,4 @@
-"""Names calls that ranks lack, by the sequence numbers that their group counts alike on all ranks."""
+"""Names calls that ranks lack, by sequence numbers, which a group counts alike on all ranks."""
 
 from __future__ import annotations
 
