@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use kinetoscope::analyze::RankedTrace;
-use kinetoscope::link::rank::{InferenceSpan, JobRanks, settled_collectives};
+use kinetoscope::link::rank::{CandidateGroup, GroupCall, InferenceSpan, JobRanks, infer_groups, settled_collectives};
 use kinetoscope::link::{Collective, Collectives};
 use kinetoscope::replay::write_param_collectives;
 use kinetoscope::write::chakra::chakra_from_collectives;
@@ -95,8 +95,11 @@ fn settled(traces: &[RankedTrace]) -> Vec<Collectives> {
     found.into_iter().map(|settled| settled.unwrap().collectives).collect()
 }
 
-/// Each communication's group, and the number of what it shares with other ranks.
-fn matched(traces: &[RankedTrace]) -> Vec<Vec<(Option<i64>, bool, Option<u32>)>> {
+/// The size of a communication's group, whether it is of one rank alone, and the number of what it
+/// shares with other ranks.
+type Matched = (Option<i64>, bool, Option<u32>);
+
+fn matched(traces: &[RankedTrace]) -> Vec<Vec<Matched>> {
     let job = JobRanks::new(traces.to_vec(), false);
     let row = |(row, shared): (&Collective, &Option<u32>)| (row.facts.group_size, row.is_local, *shared);
     let members = job.members.iter();
@@ -161,6 +164,21 @@ fn threads_tell_calls_of_two_groups_apart() {
     certain[0] = ("scatter", 64, true);
     let (all, alone) = ((Some(2), false, true), (Some(1), true, false));
     assert_eq!(shared(&certain), [all, all, alone, all, all, alone, all, all]);
+}
+
+#[test]
+fn a_type_that_one_rank_does_not_record_tells_nothing() {
+    let call = |dtype: Option<&str>, root| GroupCall {
+        collective: String::from("scatter"),
+        dtype: dtype.map(str::to_owned),
+        root: Some(root),
+        ..GroupCall::default()
+    };
+    let candidates = [vec![0, 1], vec![0], vec![1]].map(|members| CandidateGroup { size: members.len(), members });
+    let inferred = |one, other| infer_groups(&[vec![one], vec![other]], &candidates).of_call.concat();
+    assert_eq!(inferred(call(Some("float"), 0), call(None, 0)), [Some(0), Some(0)]);
+    assert_eq!(inferred(call(Some("float"), 0), call(Some("int"), 0)), [Some(1), Some(2)]);
+    assert_eq!(inferred(call(None, 1), call(None, 0)), [None, Some(2)]);
 }
 
 #[test]

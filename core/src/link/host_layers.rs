@@ -51,8 +51,8 @@ impl HostLayers {
         }
     }
 
-    /// The process that stands for the program of a process: that of its operators, else that of its
-    /// calls.
+    /// The process that stands for the program of a process: that of its operators, else that of
+    /// its calls.
     pub(super) fn program(&self, process: StrId) -> StrId {
         let root = self.root(process);
         self.names.get(&root).copied().unwrap_or(root)

@@ -69,10 +69,10 @@ impl GroupCall {
     /// Whether nothing contradicts that two calls, of ranks at these places of a group, are one
     /// communication.
     pub(super) fn agrees(&self, other: &Self, places: [usize; 2]) -> bool {
-        let ([name, dtype], [root, reduction]) = (
-            [self.collective == other.collective, self.dtype == other.dtype],
-            [self.root == other.root, self.reduction == other.reduction],
-        );
+        let is_like = self.collective == other.collective
+            && may_equal(self.dtype.as_ref(), other.dtype.as_ref())
+            && may_equal(self.root.as_ref(), other.root.as_ref())
+            && may_equal(self.reduction.as_ref(), other.reduction.as_ref());
         let do_agree = if self.is_exchange() {
             self.exchanges_with(other, places)
         } else if self.is_gathered() && self.out_elems.len() > 1 && self.out_elems.len() == other.out_elems.len() {
@@ -81,7 +81,7 @@ impl GroupCall {
             let (own, others) = (self.sizes(), other.sizes());
             own.is_empty() || others.is_empty() || own == others
         };
-        name && dtype && root && reduction && do_agree
+        is_like && do_agree
     }
 
     /// Sizes that are equal on all ranks.
@@ -121,6 +121,11 @@ impl GroupCall {
         };
         here == there || is_same(sent, there, other_taken, here) && is_same(other_sent, here, taken, there)
     }
+}
+
+/// Whether two facts are equal, as far as both are known.
+fn may_equal<T: PartialEq>(one: Option<&T>, other: Option<&T>) -> bool {
+    one.zip(other).is_none_or(|(one, other)| one == other)
 }
 
 /// Whether there is one tensor per rank, or tensors with one part per rank.
