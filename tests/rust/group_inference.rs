@@ -83,7 +83,8 @@ fn in_groups(rank: i64, groups: &Value, (calls, threads): (&[Call], Threads<'_>)
             );
         }
     }
-    let kineto = json!({"distributedInfo": {"backend": "gloo", "rank": rank, "world_size": 2}, "traceEvents": events});
+    let kineto = json!({"distributedInfo": {"backend": "gloo", "rank": rank, "world_size": 2, "pg_config": [
+        {"pg_name": "0", "pg_desc": "default_pg", "pg_size": 2, "ranks": [0, 1]}]}, "traceEvents": events});
     let execution = json!({"schema": "1.1.1-chakra.0.0.4", "pid": 1, "nodes": nodes});
     let texts = [kineto.to_string(), execution.to_string()];
     let trace = read(texts.iter().map(|text| Input::new(text.as_bytes())), Limits::default()).unwrap();
@@ -131,6 +132,8 @@ fn a_graph_and_a_param_file_have_the_inferred_groups() {
         let of_all = param.iter().filter(|row| row["comms"] != json!("init") && row["pg_id"] == json!(0));
         assert_eq!((of_all.count(), counts.num_groupless), (2, 0));
     }
+    let (_, single) = of_all(0, &COMMON);
+    assert_eq!(write_param_collectives(&single, single.collectives(), &mut Vec::new()).unwrap().num_groupless, 0);
     let mut alone = Vec::new();
     let counts = write_param_collectives(&traces[0].1, traces[0].1.collectives(), &mut alone).unwrap();
     assert_eq!(counts.num_groupless, 3);

@@ -2,6 +2,7 @@
 
 use std::io;
 
+use rustc_hash::FxHashSet;
 use serde::Serialize;
 
 use super::call::{RecordedCall, ReplayCall};
@@ -142,8 +143,9 @@ impl<'a> ParamWriter<'a> {
         let groups = linked.process_groups();
         let only_group = groups.first().filter(|first| groups.iter().all(|group| group.name == first.name));
         let (operations, counts) = (Vec::new(), ParamCounts::default());
-        let ranks: std::collections::BTreeSet<_> = groups.iter().map(|group| (&group.ranks, group.size)).collect();
-        let has_groups = ranks.len() > 1;
+        // Both files list a group, each in its own words.
+        let known: FxHashSet<_> = (0..groups.len()).map(|at| found.groups.ranks(at as u32)).collect();
+        let has_groups = known.len() > 1;
         Self { linked, found, only_group, has_groups, operations, counts, num_parts_left: MAX_PARTS }
     }
 
