@@ -7,6 +7,7 @@ mod arrow;
 mod chart;
 mod error;
 mod head;
+mod job_groups;
 mod name;
 mod rank_tables;
 mod reading;
@@ -38,6 +39,8 @@ mod _native {
     use crate::error::{TraceError, TraceParseError, UnsupportedTraceError};
     #[pymodule_export]
     use crate::head::{head, head_of, pair_up};
+    #[pymodule_export]
+    use crate::job_groups::{JobGroups, infer};
     #[pymodule_export]
     use crate::name::{class_of_kernel, execution_beside, kind_of_category};
     #[pymodule_export]

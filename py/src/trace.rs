@@ -7,11 +7,11 @@ use kinetoscope::analyze::{Selection, SelectionRequest, coverage, events_inside,
 use kinetoscope::edit::{ExecutionEdit, Redaction, edit, redact, separate_devices, shrink, split, trim};
 use kinetoscope::link::{CapturedGraphs, MergedRank, MergedRanks};
 use kinetoscope::read::snapshot::read_snapshot;
-use kinetoscope::replay::write_param_comms;
+use kinetoscope::replay::write_param_collectives;
 use kinetoscope::table::{CAPTURED, TABLES};
 use kinetoscope::time::{TimeRange, Ts};
 use kinetoscope::view::Session;
-use kinetoscope::write::chakra::{chakra_from_trace, comm_groups};
+use kinetoscope::write::chakra::{chakra_from_collectives, comm_groups};
 use kinetoscope::write::chrome::write_chrome;
 use kinetoscope::write::et_plus::{EtPlusRules, write_et_plus};
 use kinetoscope::write::execution::write_execution;
@@ -21,6 +21,7 @@ use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 
 use crate::error::raised;
+use crate::job_groups::{JobPlace, collectives};
 use crate::table::{Table, find};
 use crate::tables::Tables;
 use crate::writing::written;
@@ -170,16 +171,27 @@ impl Trace {
     }
 
     /// Writes the communications as PARAM replays them; how many operations there are, and how many
-    /// were left out: without a name or call, without a size, and failed ones.
-    fn write_param_comms(&self, py: Python<'_>, path: String) -> PyResult<(u64, u64, u64, u64)> {
+    /// were left out: without a name or call, without a size, and failed ones; and how many have no
+    /// group. The job tells groups that no file names.
+    #[pyo3(signature = (path, job=None))]
+    fn write_param_comms(
+        &self,
+        py: Python<'_>,
+        path: String,
+        job: Option<JobPlace<'_>>,
+    ) -> PyResult<(u64, u64, u64, u64, u64)> {
         let linked = &self.linked;
-        let counts = written(py, &path, false, |out| write_param_comms(linked, out))?;
-        Ok((counts.num_operations, counts.num_left_out, counts.num_unsized, counts.num_failed))
+        let found = collectives(linked, job.as_ref());
+        let counts = written(py, &path, false, |out| write_param_collectives(linked, found, out))?;
+        let left_out = (counts.num_left_out, counts.num_unsized, counts.num_failed);
+        Ok((counts.num_operations, left_out.0, left_out.1, left_out.2, counts.num_groupless))
     }
 
-    /// The graph that simulators read.
-    fn chakra(&self, py: Python<'_>) -> PyResult<Tables> {
-        let chakra = py.detach(|| chakra_from_trace(&self.linked));
+    /// The graph that simulators read. The job tells groups that no file names.
+    #[pyo3(signature = (job=None))]
+    fn chakra(&self, py: Python<'_>, job: Option<JobPlace<'_>>) -> PyResult<Tables> {
+        let found = collectives(&self.linked, job.as_ref());
+        let chakra = py.detach(|| chakra_from_collectives(&self.linked, found));
         chakra.map(Tables::from).map_err(|error| raised(&error))
     }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use kinetoscope::analyze::{MIN_SHARE, Selection, VerdictState, WorkClass, classes, coverage, findings, verdict};
 use kinetoscope::edit::{Redaction, redact};
-use kinetoscope::link::LinkMethod;
+use kinetoscope::link::{LinkMethod, MergedRanks};
 use kinetoscope::read::snapshot::read_snapshot;
 use kinetoscope::write::chrome::write_chrome;
 use kinetoscope::write_snapshot;
@@ -130,6 +130,57 @@ fn an_ascend_task_has_its_call_and_through_the_queue_its_operator() {
     assert_eq!(linked.links.operator.get(task), Some(row(&linked, "aten::add") as u32));
     assert_eq!(linked.trace.device(task), Some(3));
     assert_eq!(verdict(&linked).state, VerdictState::Complete);
+}
+
+/// An NPU as `torch_npu` records it: `CANN` launches, and an arrow leads from the operator as well.
+fn layered_npu(base: i64, num: i64) -> Vec<Value> {
+    let (python, cann, hardware) = (base + 1, base + 2, base + 3);
+    let mut events = Vec::from(process(python, "Python", "CPU"));
+    events.extend(process(cann, "CANN", "CPU"));
+    events.extend(process(hardware, "Ascend Hardware", "NPU"));
+    events.push(thread(hardware, 2, "Stream 2"));
+    for at in 0..num {
+        let (start, id) = (at * 1000, base + at * 10);
+        for (name, start, dur) in [("aten::matmul", start, 95), ("aten::add", start + 200, 50)] {
+            let mut operator = in_text(event(python, 7, name, start, dur));
+            operator["cat"] = json!("cpu_op");
+            events.push(operator);
+        }
+        events.push(in_text(event(cann, 77, "node@launch", start + 20, 10)));
+        events.push(in_text(event(hardware, 2, "MatMulV3", start + 150, 300)));
+        events.push(in_text(event(hardware, 2, "Add", start + 500, 100)));
+        let tasks = [(hardware, 2, start + 150), (hardware, 2, start + 500)];
+        events.extend(arrow("async_npu", id, [(python, 7, start), tasks[0]]));
+        events.extend(arrow("HostToDevice", id + 1, [(cann, 77, start + 20), tasks[0]]));
+        events.extend(arrow("async_npu", id + 2, [(python, 7, start + 200), tasks[1]]));
+    }
+    events
+}
+
+#[test]
+fn layers_of_one_npu_are_one_rank_and_operators_have_the_time_of_their_tasks() {
+    let linked = linked(&layered_npu(0, 5));
+    assert!(MergedRanks::of(&linked).is_none());
+    for (operator, task, ns) in [("aten::matmul", "MatMulV3", 300_000), ("aten::add", "Add", 100_000)] {
+        let [operator, task] = [row(&linked, operator), row(&linked, task)];
+        assert_eq!(linked.links.operator.get(task), Some(operator as u32));
+        assert_eq!((linked.device_time().total_ns[operator], linked.device_time().self_ns[operator]), (ns, ns));
+    }
+    let launch = row(&linked, "node@launch");
+    assert_eq!(linked.links.launch.get(row(&linked, "MatMulV3")), Some(launch as u32));
+    assert_eq!(linked.device_time().total_ns[launch], 300_000);
+}
+
+#[test]
+fn two_layered_npus_are_two_ranks_with_all_their_layers() {
+    let mut events = layered_npu(0, 3);
+    events.extend(layered_npu(100, 3));
+    let linked = linked(&events);
+    let merged = MergedRanks::of(&linked).unwrap();
+    let labels: Vec<_> = merged.ranks.iter().map(|rank| (rank.rank, rank.label.as_str())).collect();
+    assert_eq!(labels, [(0, "process 1"), (1, "process 101")]);
+    let num_events: Vec<_> = merged.rows.events.iter().map(Vec::len).collect();
+    assert_eq!((num_events, merged.rows.unplaced.len()), (vec![15, 15], 0));
 }
 
 #[test]

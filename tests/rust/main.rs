@@ -32,6 +32,7 @@ mod frames;
 mod gap;
 mod graph_marks;
 mod graph_nodes;
+mod group_inference;
 mod hostile;
 mod impossible_times;
 mod iterations;

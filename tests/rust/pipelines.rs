@@ -87,23 +87,38 @@ fn run(schedule: &Schedule, dur: &dyn Fn(i64, Step) -> i64) -> Vec<Vec<(Step, i6
     done
 }
 
-/// A record of a message, its launch and its kernel.
-fn message(events: &mut Vec<Value>, (name, own, other): (&str, i64, i64), start: i64, dur: i64, id: usize) {
+/// A record of a message, its launch and its kernel: launched as early as their id.
+fn message(events: &mut Vec<Value>, ends: (&str, i64, i64), start: i64, dur: i64, id: usize) {
+    message_at(events, ends, (start, dur), (id, id));
+}
+
+fn put(events: &mut Vec<Value>, name: &str, stream: i64, start: i64, dur: i64, id: usize) {
+    put_at(events, name, stream, (start, dur), (id, id));
+}
+
+/// A message whose kernel has a start and a duration, called at a time.
+fn message_at(
+    events: &mut Vec<Value>,
+    (name, own, other): (&str, i64, i64),
+    kernel: (i64, i64),
+    (called, id): (usize, usize),
+) {
     let (src, dst) = if name == "send" { (own, other) } else { (other, own) };
     let group = format!("{}-{}", src.min(dst), src.max(dst));
     let mut args = json!({"Collective name": name, "In msg nelems": 64, "Out msg nelems": 64, "Group size": 2,
         "dtype": "Float", "Process Group Name": group, "Process Group Ranks": json!([src.min(dst), src.max(dst)]).to_string()});
     args[if name == "send" { "Dst Rank" } else { "Src Rank" }] = json!(other);
     events.push(
-        json!({"ph": "X", "cat": "cpu_op", "name": "record_param_comms", "pid": 1, "tid": 1, "ts": id, "dur": 0.6,
+        json!({"ph": "X", "cat": "cpu_op", "name": "record_param_comms", "pid": 1, "tid": 1, "ts": called, "dur": 0.6,
         "args": args}),
     );
-    put(events, "ncclDevKernel_SendRecv()", 20 + i64::from(name == "send"), start, dur, id);
+    put_at(events, "ncclDevKernel_SendRecv()", 20 + i64::from(name == "send"), kernel, (called, id));
 }
 
-fn put(events: &mut Vec<Value>, name: &str, stream: i64, start: i64, dur: i64, id: usize) {
+/// A kernel and its launch at a time.
+fn put_at(events: &mut Vec<Value>, name: &str, stream: i64, (start, dur): (i64, i64), (called, id): (usize, usize)) {
     events.push(json!({"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1,
-        "ts": id as f64 + 0.1, "dur": 0.2, "args": {"correlation": id + 1}}));
+        "ts": called as f64 + 0.1, "dur": 0.2, "args": {"correlation": id + 1}}));
     events.push(json!({"ph": "X", "cat": "kernel", "name": name, "pid": 0, "tid": stream, "ts": start, "dur": dur,
         "args": {"correlation": id + 1, "device": 0, "stream": stream}}));
 }
@@ -223,5 +238,61 @@ proptest! {
         let span = run(&schedule, &dur).iter().flatten().map(|(.., end)| *end).max().unwrap() - 100;
         let idle: i64 = told.iter().filter_map(|row| row[2].as_i64()).sum();
         prop_assert_eq!(idle, (span * num_stages - work) * 1_000);
+    }
+}
+
+/// Traces of a pipeline in which the host of a stage is late in each of two iterations: at its
+/// first micro-batch, by so many microseconds.
+fn late_host(num_stages: i64, late_stage: i64, late: i64) -> Vec<RankedTrace> {
+    let schedule = gpipe(num_stages, 4);
+    let usual_run = run(&schedule, &usual);
+    let length = usual_run.iter().flatten().map(|(.., end)| *end).max().unwrap() + late + 500;
+    let stage = |own: i64| {
+        let (mut events, mut id) = (Vec::new(), 0);
+        for iteration in 0..2 {
+            let base = 10_000 + iteration * length;
+            events.push(json!({"ph": "X", "cat": "user_annotation", "name": format!("ProfilerStep#{iteration}"),
+                "pid": 1, "tid": 1, "ts": base, "dur": length - 10}));
+            let (first, mut free) = (base + if own == late_stage { late } else { 0 }, base + 100);
+            free = free.max(first + 100);
+            for (at, (step, start, end)) in usual_run[own as usize].iter().enumerate() {
+                // All stages from the late one on are late, and so is the way back.
+                let is_late = own >= late_stage || !step.is_forward;
+                let moved = |time: i64| base + time + if is_late { late } else { 0 };
+                let launch = (first + at as i64 * 10).max(base) as usize;
+                if let Some((other, _)) = source(own, *step, num_stages, 1).filter(|(other, _)| *other != own) {
+                    let ready = moved(*start);
+                    message_at(&mut events, ("recv", own, other), (free, (ready - free).max(1)), (launch, id));
+                    id += 1;
+                }
+                put_at(&mut events, "gemm", 7, (moved(*start), end - start), (launch + 3, id));
+                id += 1;
+                let other = if step.is_forward { own + 1 } else { own - 1 };
+                if (0..num_stages).contains(&other) {
+                    message_at(&mut events, ("send", own, other), (moved(*end), 1), (launch + 6, id));
+                    id += 1;
+                }
+                free = moved(*end);
+            }
+        }
+        let document = json!({"distributedInfo": {"rank": own, "world_size": num_stages}, "traceEvents": events});
+        let trace = read([Input::new(document.to_string().as_bytes())], Limits::default()).unwrap();
+        (Some(own), Arc::new(LinkedTrace::new(trace)))
+    };
+    (0..num_stages).map(stage).collect()
+}
+
+#[test]
+fn a_stage_whose_host_begins_late_is_found() {
+    assert_eq!(found(&late_host(4, 0, 0)), Vec::<Value>::new());
+    for stage in 0..3 {
+        let traces = late_host(4, stage, 3_000);
+        let answer = asked("stragglers", &traces, &json!({}));
+        let first = rows(&answer, "stragglers", &["rank", "cause", "caused_wait_ns"]).remove(0);
+        assert_eq!(json!(first[..2]), json!([stage, "host"]), "stage {stage}");
+        let caused = first[2].as_i64().unwrap();
+        assert!((5_500_000..6_500_000).contains(&caused), "stage {stage} caused {caused} ns");
+        assert_eq!(found(&traces), [json!(stage)], "stage {stage}");
+        assert_alike(&traces, &json!({}));
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use kinetoscope::replay::{PLAN, ReplayCall, ReplayPlan, ReplaySample, measured, plan};
+use kinetoscope::replay::{PLAN, ReplayCall, ReplayPlan, ReplaySample, measured, plan, write_param_comms};
 use kinetoscope::table::{ColumnValues, TableRows};
 use kinetoscope::{Input, Limits, LinkedTrace, read};
 use proptest::prelude::*;
@@ -56,6 +56,22 @@ fn an_operator_says_its_parts_and_its_root() {
     let given = json!([[tensor(1, 5)], "<Object>", 7]);
     let call = one(&[node(2, 1, "c10d::recv_any_source_", [given, types, json!([])])]);
     assert_eq!((call.is_p2p, call.peer_place, call.tag), (true, None, Some(7)));
+}
+
+#[test]
+fn an_exchange_of_one_tensor_is_in_parts_of_it() {
+    let args = json!({"Collective name": "all_to_all", "dtype": "Float", "In msg nelems": 16, "Out msg nelems": 16,
+        "Group size": 4, "Process Group Name": "0"});
+    let event = json!({"ph": "X", "cat": "cpu_op", "name": "record_param_comms", "pid": 1, "tid": 1, "ts": 5, "dur": 3,
+        "args": args});
+    let text = json!({"distributedInfo": {"rank": 0, "world_size": 4}, "traceEvents": [event]}).to_string();
+    let linked = LinkedTrace::new(read([Input::new(text.as_bytes())], Limits::default()).unwrap());
+    let call = plan(&linked).calls.remove(0);
+    assert_eq!((call.collective.as_str(), call.message.in_elems), ("all_to_allv", vec![16]));
+    let mut param = Vec::new();
+    write_param_comms(&linked, &mut param).unwrap();
+    let param: Vec<Value> = serde_json::from_slice(&param).unwrap();
+    assert_eq!((&param[0]["in_split"], &param[0]["out_split"]), (&json!([4, 4, 4, 4]), &json!([4, 4, 4, 4])));
 }
 
 #[test]

@@ -57,6 +57,12 @@ impl Arrows {
         if is_call { &mut self.calls } else { &mut self.others }.push((device, host));
     }
 
+    /// Both ends of each arrow: events from one to the next.
+    pub(super) fn ends(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
+        let to_devices = self.calls.iter().chain(&self.others).map(|(device, host)| (*host, *device));
+        to_devices.chain(self.queued.iter().map(|(to, from)| (*from, *to)))
+    }
+
     /// Host events from which arrows lead to a host event, one behind the other.
     pub(super) fn before(&self, host: u32) -> impl Iterator<Item = u32> + '_ {
         let first = Some(host);

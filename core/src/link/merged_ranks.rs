@@ -3,6 +3,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::collective::communicates;
+use super::host_layers::HostLayers;
 use super::linked_trace::LinkedTrace;
 use super::rank_label::{self, RankLabel};
 use super::rank_rows::RankRows;
@@ -56,7 +57,8 @@ impl RankOrigin {
 /// `rank`, or before the names of events. Without labels, each process with operators or calls of
 /// its own that launched device work is a rank, unless two of them share a GPU by its number in the
 /// machine. On a host without devices, each process with iterations or communications is one.
-/// Everything else is one rank: helper processes, and one process with many devices.
+/// Everything else is one rank: helper processes, one process with many devices, and processes that
+/// arrows to one device tie together.
 #[derive(Debug, Clone)]
 pub struct MergedRanks {
     /// At least two, by number.
@@ -150,7 +152,8 @@ fn unlabelled(linked: &LinkedTrace, work: &WorkProcesses) -> Option<MergedRanks>
     if work.hosts.len() < 2 {
         return None;
     }
-    let hosts = host_devices(linked, &work.hosts)?;
+    let layers = HostLayers::of(linked);
+    let hosts = host_devices(linked, &work.hosts, &layers)?;
     let mut hosts: Vec<(Vec<Option<i64>>, StrId)> =
         hosts.into_iter().map(|(process, devices)| (devices, process)).collect();
     let number = |process: StrId| trace.strings.text(process).parse::<i64>().ok();
@@ -169,15 +172,20 @@ fn unlabelled(linked: &LinkedTrace, work: &WorkProcesses) -> Option<MergedRanks>
     let places: FxHashMap<StrId, u32> =
         hosts.iter().enumerate().map(|(at, (_, process))| (*process, at as u32)).collect();
     // A device may have the number of a process.
-    let of_row =
-        |(process, ..): LabelledRow, is_on_device: bool| places.get(&process).copied().filter(|_| !is_on_device);
+    let of_row = |(process, ..): LabelledRow, is_on_device: bool| {
+        places.get(&layers.program(process)).copied().filter(|_| !is_on_device)
+    };
     let rows = RankRows::of(linked, hosts.len(), &of_row);
     Some(MergedRanks { ranks, rows, has_labelled_names: false })
 }
 
 /// The devices of each host process that is a rank, sorted. `None` if there are no two, or if two
 /// share a device of the machine.
-fn host_devices(linked: &LinkedTrace, hosts: &[StrId]) -> Option<FxHashMap<StrId, Vec<Option<i64>>>> {
+fn host_devices(
+    linked: &LinkedTrace,
+    hosts: &[StrId],
+    layers: &HostLayers,
+) -> Option<FxHashMap<StrId, Vec<Option<i64>>>> {
     let trace = &linked.trace;
     let number = |process: StrId| Some((trace.strings.text(process).parse::<i64>().ok()?, process));
     let by_number: FxHashMap<i64, StrId> = hosts.iter().filter_map(|process| number(*process)).collect();
@@ -189,11 +197,12 @@ fn host_devices(linked: &LinkedTrace, hosts: &[StrId]) -> Option<FxHashMap<StrId
         states_process |= stated.is_some();
         let launch = linked.links.launch.get(row).map(|launch| trace.process_of(launch as usize));
         if let Some(process) = stated.and_then(|number| by_number.get(&number).copied()).or(launch) {
-            devices.entry(process).or_default().insert(trace.device(row));
+            devices.entry(layers.program(process)).or_default().insert(trace.device(row));
         }
     }
     if !has_work {
-        devices = communicating(linked, hosts).into_iter().map(|process| (process, FxHashSet::default())).collect();
+        let processes = communicating(linked, hosts).into_iter();
+        devices = processes.map(|process| (layers.program(process), FxHashSet::default())).collect();
     }
     let num_devices: usize = devices.values().map(FxHashSet::len).sum();
     let distinct: FxHashSet<_> = devices.values().flatten().collect();

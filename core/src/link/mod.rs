@@ -18,6 +18,7 @@ mod first_launch;
 mod flow;
 mod forward_backward;
 mod frame_origin;
+mod host_layers;
 mod host_process;
 mod iteration;
 mod lane;

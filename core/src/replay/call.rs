@@ -82,8 +82,7 @@ impl RecordedCall<'_> {
 
     /// Whether it is known from a thread of the backend alone.
     pub(super) fn is_run(&self, linked: &LinkedTrace) -> bool {
-        let name = self.row.node.map(|node| name_of(linked, &linked.trace.nodes[node as usize]));
-        name.map_or(self.row.event.is_none() && self.row.run.is_some(), is_run_name)
+        self.row.is_run_alone(linked)
     }
 
     /// `None` for unknown collectives.
@@ -112,7 +111,7 @@ impl RecordedCall<'_> {
             peer_place: place.filter(|_| pattern.is_p2p()),
             ..common
         };
-        Some(self.with_operator_facts(linked, pattern, call))
+        Some(self.with_operator_facts(linked, pattern, call).with_exchange_name())
     }
 
     /// Prefers the facts of the innermost operator of the call over those of its record.
@@ -161,6 +160,25 @@ impl RecordedCall<'_> {
 }
 
 impl ReplayCall {
+    /// An exchange of one tensor among several ranks is in parts of it, not in a list of tensors.
+    fn with_exchange_name(mut self) -> Self {
+        let message = &mut self.message;
+        let [gives, takes] = [&message.in_elems, &message.out_elems].map(Vec::len);
+        if self.collective == "all_to_all" && gives.min(takes) == 1 && gives != takes {
+            // Only one side is recorded tensor by tensor: these are its parts.
+            let (elems, parts) = if gives > 1 {
+                (&mut message.in_elems, &mut message.in_split)
+            } else {
+                (&mut message.out_elems, &mut message.out_split)
+            };
+            let total = elems.iter().fold(0, |sum: i64, elems| sum.saturating_add(*elems));
+            *parts = std::mem::replace(elems, vec![total]);
+        }
+        let is_one = self.message.in_elems.len() < 2 && self.message.out_elems.len() < 2;
+        let is_list = !is_one || self.group_size == Some(1);
+        Self { collective: exchange(self.collective, is_list), ..self }
+    }
+
     /// As an event tells it, which lacks the types of lists, and lists of lists: a record may have
     /// them.
     fn of_event(self, pattern: CollectivePattern, given: &CallArguments, name: &str) -> Self {
@@ -224,11 +242,6 @@ fn spelled(name: &str, is_list: bool) -> Option<String> {
 /// One name for exchanges between lists of tensors, and one for those within a tensor.
 fn exchange(name: String, is_list: bool) -> String {
     if name == "all_to_all" && !is_list { String::from("all_to_allv") } else { name }
-}
-
-/// Whether a name is that of a communication on a thread of the backend's.
-pub(super) fn is_run_name(name: &str) -> bool {
-    name.starts_with("gloo:") || name.starts_with("mpi:")
 }
 
 fn name_of<'a>(linked: &'a LinkedTrace, node: &Node) -> &'a str {

@@ -2,7 +2,6 @@
 
 mod argument;
 mod call;
-mod failed;
 mod measured;
 mod message;
 mod param;
@@ -16,7 +15,7 @@ use call::RecordedCall;
 pub use call::ReplayCall;
 pub use measured::{ReplayMeasurement, ReplaySample, measured};
 use message::put_numbers;
-pub use param::{ParamCounts, write_param_comms};
+pub use param::{ParamCounts, write_param_collectives, write_param_comms};
 
 /// The collectives of a rank in their order.
 #[derive(Debug, Clone, Default)]

@@ -2,10 +2,10 @@
 
 use std::io;
 
+use rustc_hash::FxHashSet;
 use serde::Serialize;
 
 use super::call::{RecordedCall, ReplayCall};
-use super::failed::failed;
 use super::param_message::{NoMessage, ParamMessage, ParamSource};
 use crate::link::{Collectives, LinkedTrace};
 use crate::sort;
@@ -61,6 +61,8 @@ pub struct ParamCounts {
     pub num_unsized: u64,
     /// Collectives that raised an error, so that they never ran.
     pub num_failed: u64,
+    /// Collectives that are written without a group, although the job has several.
+    pub num_groupless: u64,
 }
 
 /// So many parts of exchanges are listed at most: a small file may claim groups of any size.
@@ -79,7 +81,18 @@ const BATCH: &str = "batch_isend_irecv";
 /// # Errors
 /// Those of `out`.
 pub fn write_param_comms(linked: &LinkedTrace, out: &mut dyn io::Write) -> io::Result<ParamCounts> {
-    let found = linked.collectives();
+    write_param_collectives(linked, linked.collectives(), out)
+}
+
+/// Writes collectives, whose groups other ranks told, as [`write_param_comms`] does.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write_param_collectives(
+    linked: &LinkedTrace,
+    found: &Collectives,
+    out: &mut dyn io::Write,
+) -> io::Result<ParamCounts> {
     let mut writer = ParamWriter::new(linked, found);
     for source in sources(linked, found) {
         writer.add(&source);
@@ -115,9 +128,10 @@ fn sources<'a>(linked: &LinkedTrace, found: &'a Collectives) -> Vec<RecordedCall
 struct ParamWriter<'a> {
     linked: &'a LinkedTrace,
     found: &'a Collectives,
-    failed: rustc_hash::FxHashSet<usize>,
     /// The only process group, which all calls are of.
     only_group: Option<&'a ProcessGroup>,
+    /// Whether a call without a group may be of several.
+    has_groups: bool,
     operations: Vec<ParamOperation>,
     counts: ParamCounts,
     /// So many parts of exchanges may still be listed.
@@ -128,13 +142,15 @@ impl<'a> ParamWriter<'a> {
     fn new(linked: &'a LinkedTrace, found: &'a Collectives) -> Self {
         let groups = linked.process_groups();
         let only_group = groups.first().filter(|first| groups.iter().all(|group| group.name == first.name));
-        let failed = failed(linked, found);
         let (operations, counts) = (Vec::new(), ParamCounts::default());
-        Self { linked, found, failed, only_group, operations, counts, num_parts_left: MAX_PARTS }
+        // Both files list a group, each in its own words.
+        let known: FxHashSet<_> = (0..groups.len()).map(|at| found.groups.ranks(at as u32)).collect();
+        let has_groups = known.len() > 1;
+        Self { linked, found, only_group, has_groups, operations, counts, num_parts_left: MAX_PARTS }
     }
 
     fn add(&mut self, source: &RecordedCall<'a>) {
-        if source.at.is_some_and(|at| self.failed.contains(&(at as usize))) {
+        if source.at.is_some() && source.row.is_failed {
             self.counts.num_failed += 1;
             return;
         }
@@ -145,6 +161,8 @@ impl<'a> ParamWriter<'a> {
             return;
         };
         let operation = self.common(source, &call);
+        let is_groupless = source.row.ranks.is_none() && source.row.facts.group_name.is_none() && !pattern.is_p2p();
+        self.counts.num_groupless += u64::from(self.has_groups && is_groupless && source.at.is_some());
         if pattern == CollectivePattern::Coalesced {
             self.close_batch(operation);
         } else if !pattern.has_message() {

@@ -127,7 +127,7 @@ impl CollectiveRows for LinkedTrace {
 impl CollectiveRows for JobRanks {
     fn at(&self, row: usize) -> (&LinkedTrace, &Collective) {
         let (member, row) = self.place(row);
-        self.members[member].linked.at(row)
+        (&self.members[member].linked, self.members[member].collective(row))
     }
 }
 

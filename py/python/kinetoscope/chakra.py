@@ -16,6 +16,7 @@ from kinetoscope.tables import Tables
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from kinetoscope._export.job_groups import JobPlace
     from kinetoscope.trace import Trace
     from kinetoscope.trace_set import TraceSet
 
@@ -75,10 +76,13 @@ class Chakra(Tables):
         return write_atomic(path, self._native.write_chakra)[0]
 
 
-def write_chakra(trace: Trace, path: str | os.PathLike[str]) -> Chakra:
-    """Writes a trace as `Trace.to_chakra` does, without its process groups."""
+def write_chakra(trace: Trace, path: str | os.PathLike[str], place: JobPlace | None = None) -> Chakra:
+    """Writes a trace as `Trace.to_chakra` does, without its process groups.
+
+    Its place in a job tells groups that no file names.
+    """
     target = Path(path)
-    chakra = Chakra(trace._native.chakra(), str(target))  # noqa: SLF001 - the core builds the graph
+    chakra = Chakra(trace._native.chakra(place), str(target))  # noqa: SLF001 - the core builds the graph
     chakra.save(target)
     return chakra
 
@@ -99,11 +103,17 @@ def expect_agreement(job: TraceSet, *, allow_mismatches: bool) -> None:
 
 def write_job(job: TraceSet, path: Path, *, allow_mismatches: bool) -> list[Chakra]:
     """Writes the traces of a job as `TraceSet.to_chakra` does."""
+    from kinetoscope._export.job_groups import job_places
     from kinetoscope._export.names import ranked
     from kinetoscope._io.paths import with_suffix_of_rank
 
     expect_agreement(job, allow_mismatches=allow_mismatches)
-    graphs = [write_chakra(trace, with_suffix_of_rank(path, f".{rank}")) for rank, trace in ranked(job)]
+    traces = list(ranked(job))
+    places = job_places(job, [trace for _, trace in traces])
+    graphs = [
+        write_chakra(trace, with_suffix_of_rank(path, f".{rank}"), place)
+        for (rank, trace), place in zip(traces, places, strict=True)
+    ]
     groups = job_groups(job)
     if groups:
         write_groups(path.parent, groups)

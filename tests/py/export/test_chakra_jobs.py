@@ -86,8 +86,7 @@ def test_ranks_that_lack_a_call_are_named_and_nothing_is_written(
     output.mkdir()
     assert main(["chakra", str(lacking), "-o", str(output / "rank.et")]) == 2
     error = capsys.readouterr().err
-    assert "rank 0 waits in all_reduce of 128 float" in error
-    assert "rank 1 lacks all_reduce, call 1 of its group" in error
+    assert "ranks disagree: rank 1 lacks all_reduce of 128 float (seq 11 of group 0)" in error
     assert "--allow-mismatches" in error
     assert list(output.iterdir()) == []
     with pytest.raises(DisagreementError, match="rank 1 lacks all_reduce"):

@@ -92,6 +92,18 @@ def test_an_order_without_an_end_is_found() -> None:
         agree({0: steps(first, first), 1: steps(first)})
 
 
+def test_sequence_numbers_tell_which_rank_lacks_which_call() -> None:
+    calls = [Step(message(elems=elems), is_async=False, seq=seq) for seq, elems in enumerate((100, 200, 300))]
+    with pytest.raises(DisagreementError, match=r"^ranks disagree: rank 1 lacks all_reduce of 200 float \(seq 1 of"):
+        agree({0: calls, 1: [calls[0], calls[2]]})
+    same = [step._replace(message=message()) for step in calls]
+    with pytest.raises(DisagreementError, match=r"rank 1 lacks all_reduce of 8 float \(seq 1 of"):
+        agree({0: same, 1: [same[0], same[2]]})
+    # numbers that ranks count on their own tell nothing
+    with pytest.raises(DisagreementError, match="disagree about communication 1 of group 0: sizes differ"):
+        agree({0: calls, 1: [calls[0]._replace(seq=7), calls[2]._replace(seq=8)]})
+
+
 def test_sends_meet_receives() -> None:
     to, back = message("send", peer=1), message("recv", peer=0)
     agree({0: steps(to, is_async=None), 1: steps(back, is_async=None)})

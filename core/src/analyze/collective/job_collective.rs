@@ -64,7 +64,7 @@ pub(crate) fn job_collectives(
 ) -> Vec<JobCollective<'_>> {
     let mut all = Vec::new();
     for (member, trace) in ranks.members.iter().enumerate() {
-        for (row, one) in trace.linked.collectives().rows.iter().enumerate() {
+        for (row, one) in trace.collectives().rows.iter().enumerate() {
             let own = (member as u32, row as u32);
             let shared = ranks.shared_of(member, row);
             let is_first = shared.is_none_or(|(_, shared)| shared.rows.first() == Some(&own));

@@ -75,9 +75,14 @@ impl Activity {
         Self { by_cause }
     }
 
+    /// The times of a cause within a time.
+    pub(super) fn ranges(&self, cause: DelayCause, time: TimeRange) -> Vec<TimeRange> {
+        within(&self.by_cause[cause as usize], time)
+    }
+
     /// How long of a time each cause had, in nanoseconds. They add up to it.
     pub(super) fn during(&self, time: TimeRange) -> [i64; DelayCause::ALL.len()] {
-        DelayCause::ALL.map(|cause| total_ns(&within(&self.by_cause[cause as usize], time)))
+        DelayCause::ALL.map(|cause| total_ns(&self.ranges(cause, time)))
     }
 }
 

@@ -6,6 +6,8 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
+use rustc_hash::FxHashSet;
+
 use super::activity::DelayCause;
 use super::interval_activity::RankActivities;
 use super::late_collective::median;
@@ -29,7 +31,8 @@ pub(super) struct Pipelines {
 /// A rank in a pipeline.
 #[derive(Debug, Clone, Default)]
 pub(super) struct PipelineStage {
-    /// Ends of its communications, ascending, on its own clock.
+    /// Ends of its communications, ascending, on its own clock. Messages that were there before it
+    /// asked for them delay nothing: they are left out.
     ends: Vec<Ts>,
     /// Its share of each cause that exceeds the other stages'; `None` while the work is unknown.
     excess: Option<StageExcess>,
@@ -58,6 +61,13 @@ impl Pipelines {
         for part in all.iter().filter(|meeting| is_message(meeting)).flat_map(|meeting| &meeting.parts) {
             stages[part.member as usize]
                 .get_or_insert_with(|| PipelineStage { ends: ends(part), ..PipelineStage::default() });
+        }
+        let mut early: Vec<FxHashSet<Ts>> = vec![FxHashSet::default(); stages.len()];
+        for part in all.iter().filter_map(late_receiver) {
+            early[part.member as usize].extend(part.one.time(&part.linked.trace).map(|time| time.end));
+        }
+        for (stage, early) in stages.iter_mut().zip(&early) {
+            stage.iter_mut().for_each(|stage: &mut PipelineStage| stage.ends.retain(|end| !early.contains(end)));
         }
         Self { stages }
     }
@@ -116,7 +126,8 @@ impl Pipelines {
         }
     }
 
-    /// The time in which a sender worked for a message: since its communication before.
+    /// The time in which a sender worked for a message: since its communication before, unless that
+    /// was a message that waited for it.
     pub(super) fn work_span(&self, sender: &Participant<'_>) -> Option<TimeRange> {
         let (came, stage) = (sender.came?, self.stage(sender.member as usize)?);
         let before = stage.ends[..stage.ends.partition_point(|end| *end <= came)].last().copied();
@@ -149,6 +160,14 @@ impl Pipelines {
         let cause = if host > compute { DelayCause::Host } else { DelayCause::Compute };
         Some((compute.saturating_add(host), cause))
     }
+}
+
+/// The receiver of a message, if it came no earlier than its sender.
+fn late_receiver<'a, 'b>(meeting: &'b JobCollective<'a>) -> Option<&'b Participant<'a>> {
+    let of = |pattern| meeting.parts.iter().find(|part| part.one.pattern == Some(pattern));
+    let (sender, receiver) = (of(CollectivePattern::Send)?, of(CollectivePattern::Recv)?);
+    let is_late = is_message(meeting) && receiver.start? >= sender.start?;
+    is_late.then_some(receiver)
 }
 
 /// Ends of all communications of a participant's trace.

@@ -42,7 +42,8 @@ pub(super) struct IterationWork {
     pub(super) busy_ns: i64,
     /// Time with computation or copies running.
     pub(super) compute_ns: i64,
-    /// Time in which the devices had nothing to do until the host launched it.
+    /// Time since the start of the iteration in which the devices had nothing to do until the host
+    /// launched it.
     pub(super) host_ns: i64,
 }
 
@@ -69,16 +70,22 @@ impl StageWork {
         let has_device = !on_device.is_empty();
         let times = if has_device { on_device } else { host_times(part) };
         let activity = if has_device { Activity::of(part) } else { Activity::default() };
+        let messages = message_times(part);
+        let mut before = None;
         let iterations = times.into_iter().filter_map(|(number, times)| {
             let (any, compute) = (union(times.any), union(times.compute));
             let span = TimeRange { start: any.first()?.start, end: any.last()?.end };
+            // A slow start of an iteration is no work of the one before, which may still run.
+            let start = start_of(part.linked, number).map(|start| start.max(before.unwrap_or(start)));
+            let own = TimeRange { start: start.unwrap_or(span.start).min(span.start), end: span.end };
+            before = Some(span.end);
             Some(IterationWork {
                 number,
                 start_ns: span.start.0,
                 end_ns: span.end.0,
                 busy_ns: total_ns(&any),
                 compute_ns: total_ns(&compute),
-                host_ns: activity.during(span)[DelayCause::Host as usize],
+                host_ns: total_ns(&difference(&activity.ranges(DelayCause::Host, own), &messages)),
             })
         });
         Self { has_device, iterations: iterations.collect() }
@@ -90,10 +97,25 @@ fn iteration(linked: &LinkedTrace, row: usize) -> Option<i64> {
     Some(linked.links.iterations[at as usize].number)
 }
 
+/// When an iteration began.
+fn start_of(linked: &LinkedTrace, number: Option<i64>) -> Option<Ts> {
+    let iterations = &linked.links.iterations;
+    Some(iterations.iter().find(|iteration| Some(iteration.number) == number)?.start)
+}
+
+/// Times of messages: a host that waits for one on a backend's thread does not delay its device.
+fn message_times(part: &Selection<'_>) -> Vec<TimeRange> {
+    let messages = part.linked.collectives().rows.iter().filter(|row| is_message(row));
+    union(messages.filter_map(|row| row.time(&part.linked.trace)).collect())
+}
+
+fn is_message(row: &Collective) -> bool {
+    row.pattern.is_some_and(CollectivePattern::is_p2p)
+}
+
 fn device_times(part: &Selection<'_>) -> BTreeMap<Option<i64>, WorkTimes> {
     let linked = part.linked;
-    let is_message = |row: &&Collective| row.pattern.is_some_and(CollectivePattern::is_p2p);
-    let messages = linked.collectives().rows.iter().filter(is_message);
+    let messages = linked.collectives().rows.iter().filter(|row| is_message(row));
     let messages: FxHashSet<u32> = messages.flat_map(|row| row.device_events.iter().copied()).collect();
     let classes = classes(linked);
     let mut found: BTreeMap<Option<i64>, WorkTimes> = BTreeMap::new();

@@ -267,3 +267,8 @@ pub(super) fn join_by_other_file(calls: &mut [CollectiveCall], told: impl Fn(&Co
         }
     }
 }
+
+/// Whether a name is that of a communication on a thread of the backend's.
+pub(super) fn is_run_name(name: &str) -> bool {
+    name.starts_with("gloo:") || name.starts_with("mpi:")
+}

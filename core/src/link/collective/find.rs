@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::failed;
 use super::known_ranks::KnownRanks;
 use super::local;
 use super::member::CollectiveMembers;
@@ -30,7 +31,10 @@ fn find(linked: &LinkedTrace) -> Collectives {
     local::mark(&mut all);
     let rank = linked.trace.rank().or_else(|| all.iter().find_map(Collective::own_rank));
     let unnamed = groups.unnamed(rank, linked.trace.num_ranks());
-    all.iter_mut().for_each(|row| row.set_ends(rank, &unnamed));
+    for row in &mut all {
+        row.set_ends(rank, &unnamed);
+        row.complete_gather(rank);
+    }
     let mut found = Collectives { groups, rank, ..Collectives::default() };
     for row in all {
         match row.pattern {
@@ -43,6 +47,7 @@ fn find(linked: &LinkedTrace) -> Collectives {
         }
     }
     wait::pair(linked, &mut found);
+    failed::mark(linked, &mut found);
     found
 }
 
@@ -91,6 +96,25 @@ impl Collective {
             _ => {}
         }
         self.place = self.own_place().or_else(|| self.ranks.as_ref()?.place(own?));
+    }
+
+    /// Takes a group of these ranks, that no file names as its own, on the rank `own`.
+    pub(crate) fn settle(&mut self, own: i64, (group, name): (Option<u32>, Option<String>), ranks: Arc<GroupRanks>) {
+        self.facts.group_name = name;
+        self.facts.group_size = Some(ranks.size());
+        self.is_local = ranks.size() == 1;
+        (self.group, self.ranks) = (group, Some(ranks));
+        self.set_ends(Some(own), &[]);
+        self.complete_gather(Some(own));
+    }
+
+    /// The root of a gather takes as much from each rank, where a list of lists hides its sizes.
+    fn complete_gather(&mut self, own: Option<i64>) {
+        let is_root = self.pattern == Some(CollectivePattern::Gather) && own.is_some() && self.root_rank == own;
+        let facts = &mut self.facts;
+        if is_root && facts.out_elems.is_none_or(|elems| elems == 0) {
+            facts.out_elems = facts.in_elems.zip(facts.group_size).and_then(|(elems, size)| elems.checked_mul(size));
+        }
     }
 
     /// The rank at a place of its group; where nothing names that, the one at this place of all

@@ -3,6 +3,7 @@
 pub(super) mod call;
 mod calls;
 mod facts;
+mod failed;
 mod find;
 mod known_ranks;
 mod local;

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
+use super::call::is_run_name;
 use super::facts::CollectiveFacts;
+use crate::link::linked_trace::LinkedTrace;
 use crate::trace::collective::CollectivePattern;
 use crate::trace::group::{GroupRanks, ProcessGroups};
 
@@ -43,6 +45,8 @@ pub struct Collective {
     pub wait: Option<u32>,
     /// Whether it is of one rank alone, which is no communication between ranks.
     pub is_local: bool,
+    /// Whether its call raised an error, so that it never ran.
+    pub is_failed: bool,
     /// The first launch of work inside of its call on the host.
     pub launch: Option<u32>,
     /// Whether its operator has several records, and launched work outside of them.
@@ -78,6 +82,12 @@ impl Collective {
     /// The host events that it was itself.
     pub fn runs(&self) -> impl Iterator<Item = u32> + '_ {
         self.run.iter().chain(&self.more_runs).copied()
+    }
+
+    /// Whether it is known from a thread of the backend alone, which obeys an operator.
+    pub(crate) fn is_run_alone(&self, linked: &LinkedTrace) -> bool {
+        let name = |node: u32| linked.trace.strings.text(linked.trace.nodes[node as usize].name);
+        self.node.map(name).map_or(self.event.is_none() && self.run.is_some(), is_run_name)
     }
 
     /// Why its time is not known; `None` where it is.

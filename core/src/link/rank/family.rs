@@ -30,7 +30,7 @@ type MemberRows = Vec<(u32, Vec<u32>)>;
 /// The communications that at least two ranks have, in the order of the first trace that has them.
 pub(super) fn shared(members: &[JobMember]) -> Vec<SharedCollective> {
     let mut families: FxHashMap<CollectiveFamily, MemberRows> = FxHashMap::default();
-    let unnamed = UnnamedGroups::of(members.iter().map(|member| member.linked.collectives()));
+    let unnamed = UnnamedGroups::of(members.iter().map(JobMember::collectives));
     let ranks = ranks_by_name(members);
     for (at, member) in members.iter().enumerate() {
         for (row, family) in member.families(at, &unnamed, &ranks) {
@@ -52,7 +52,10 @@ pub(super) fn shared(members: &[JobMember]) -> Vec<SharedCollective> {
             all.extend(by_place(members, rows));
         }
     }
-    all.retain(|shared| shared.rows.len() > 1 && is_of_different_ranks(members, &shared.rows));
+    all.retain(|shared| {
+        let rows = &shared.rows;
+        rows.len() > 1 && is_of_different_ranks(members, rows) && is_of_one_group(members, rows)
+    });
     sort::by(&mut all, |a, b| a.rows.cmp(&b.rows));
     all
 }
@@ -60,6 +63,22 @@ pub(super) fn shared(members: &[JobMember]) -> Vec<SharedCollective> {
 fn is_of_different_ranks(members: &[JobMember], rows: &[(u32, u32)]) -> bool {
     let mut seen = FxHashSet::default();
     rows.iter().filter_map(|(member, _)| members[*member as usize].rank).all(|rank| seen.insert(rank))
+}
+
+/// Whether the size of the group allows that these are all of one: there are no more than it has,
+/// and where only a size tells of the group, no other ranks of the job may be of it.
+fn is_of_one_group(members: &[JobMember], rows: &[(u32, u32)]) -> bool {
+    let each = || rows.iter().map(|(member, row)| (&members[*member as usize], *row as usize));
+    let sizes: FxHashSet<i64> = each().filter_map(|(member, row)| member.collective(row).facts.group_size).collect();
+    let Some(size) = sizes.iter().next() else { return true };
+    let is_told = |(member, row): (&JobMember, usize)| {
+        let row = member.collective(row);
+        row.ranks.is_some() || row.facts.group_name.is_some() || row.facts.group_id.is_some()
+    };
+    let num_ranks = each().find_map(|(member, _)| member.linked.trace.num_ranks());
+    let ranks = || members.iter().filter_map(|member| member.rank).collect::<FxHashSet<i64>>();
+    let are_all_there = || num_ranks.is_none_or(|num_ranks| num_ranks <= ranks().len() as i64);
+    sizes.len() == 1 && rows.len() as i64 <= *size && (each().any(is_told) || are_all_there())
 }
 
 fn by_number(members: &[JobMember], rows: &MemberRows) -> Vec<SharedCollective> {
@@ -121,12 +140,13 @@ fn is_alike(members: &[JobMember], rows: &[(u32, u32)]) -> bool {
 impl JobMember {
     /// The rows that may be found elsewhere, each with its family.
     fn families(&self, at: usize, unnamed: &UnnamedGroups, ranks: &RanksByName<'_>) -> Vec<(u32, CollectiveFamily)> {
-        let rows = &self.linked.collectives().rows;
+        let rows = &self.collectives().rows;
         // A collective called before the recording began has no position in its order.
         let is_called = |row: &Collective| row.event.or(row.run).or(row.node).is_some();
         let has_calls = rows.iter().any(is_called);
         let family = |row: &Collective| {
-            let pattern = row.pattern.filter(|_| (is_called(row) || !has_calls) && !row.is_local)?;
+            let is_matched = (is_called(row) || !has_calls) && !row.is_local && !row.is_failed;
+            let pattern = row.pattern.filter(|_| is_matched)?;
             let ends = if pattern.is_p2p() { Some((row.src_rank?, row.dst_rank?)) } else { None };
             let pattern = if pattern.is_p2p() { CollectivePattern::Send } else { pattern };
             let group = row.facts.group_name.clone();
@@ -139,7 +159,8 @@ impl JobMember {
                 ends,
             })
         };
-        rows.iter().enumerate().filter_map(|(at, row)| Some((at as u32, family(row)?))).collect()
+        let rows = (0_u32..).zip(rows).filter(|(at, _)| !self.is_ambiguous(*at));
+        rows.filter_map(|(at, row)| Some((at, family(row)?))).collect()
     }
 }
 
@@ -149,7 +170,7 @@ type RanksByName<'a> = FxHashMap<&'a str, Option<&'a Arc<RankList>>>;
 
 fn ranks_by_name(members: &[JobMember]) -> RanksByName<'_> {
     let mut found = RanksByName::default();
-    for row in members.iter().flat_map(|member| &member.linked.collectives().rows) {
+    for row in members.iter().flat_map(|member| &member.collectives().rows) {
         if let (Some(name), Some(ranks)) = (row.facts.group_name.as_deref(), row.ranks.as_ref()) {
             let known = found.entry(name).or_insert(Some(ranks));
             *known = known.filter(|known| *known == ranks);

@@ -2,16 +2,23 @@
 
 mod clock;
 mod family;
+mod group_call;
+mod group_inference;
+mod group_threads;
+mod settled;
 mod unnamed;
+mod window;
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
-
-use super::collective::Collective;
+use super::collective::{Collective, Collectives};
 use super::linked_trace::LinkedTrace;
 use crate::time::Ts;
 pub use clock::ClockOffset;
+pub use group_call::GroupCall;
+pub use group_inference::{CandidateGroup, InferredGroups, infer_groups};
+pub use settled::{InferenceSpan, SettledCollectives, settled_collectives};
+pub(crate) use window::windows;
 
 /// The traces of a job, with shared collectives and clocks.
 #[derive(Debug, Default)]
@@ -37,6 +44,8 @@ pub struct JobMember {
     pub linked: Arc<LinkedTrace>,
     /// For each of its communications the number of the shared one.
     pub shared: Vec<Option<u32>>,
+    /// Its collectives with inferred groups, where no file names these.
+    settled: Option<SettledCollectives>,
     /// How far its clock is ahead of the first trace's; `None` where no communication tells.
     pub clock: Option<ClockOffset>,
 }
@@ -71,17 +80,6 @@ impl MatchMethod {
     }
 }
 
-/// Index of each trace among those of its rank, from 0.
-pub(crate) fn windows(ranks: &[Option<i64>]) -> Vec<i64> {
-    let mut next: FxHashMap<Option<i64>, i64> = FxHashMap::default();
-    let window = |rank: &Option<i64>| {
-        let next = next.entry(*rank).or_default();
-        *next += 1;
-        *next - 1
-    };
-    ranks.iter().map(window).collect()
-}
-
 impl JobRanks {
     /// Matches the collectives of traces, each with its rank, in counting order.
     ///
@@ -90,11 +88,13 @@ impl JobRanks {
     /// Starts compare as recorded, or without clock offsets (`is_aligned`).
     pub fn new(traces: Vec<(Option<i64>, Arc<LinkedTrace>)>, is_aligned: bool) -> Self {
         let windows = windows(&traces.iter().map(|(rank, _)| *rank).collect::<Vec<_>>());
-        let member = |((rank, linked), window): ((Option<i64>, Arc<LinkedTrace>), i64)| {
-            let shared = vec![None; linked.collectives().rows.len()];
-            JobMember { rank, window, linked, shared, clock: None }
-        };
-        let members: Vec<_> = traces.into_iter().zip(windows).map(member).collect();
+        let settled = settled_collectives(&traces, InferenceSpan::Iteration);
+        let member =
+            |(((rank, linked), window), settled): ((settled::TraceOfRank, i64), Option<SettledCollectives>)| {
+                let shared = vec![None; linked.collectives().rows.len()];
+                JobMember { rank, window, linked, shared, settled, clock: None }
+            };
+        let members: Vec<_> = traces.into_iter().zip(windows).zip(settled).map(member).collect();
         let lens = members.iter().map(|member: &JobMember| member.shared.len()).chain([0]);
         let starts = lens.scan(0, |end, len| Some(std::mem::replace(end, *end + len))).collect();
         let mut ranks = Self { shared: family::shared(&members), members, starts, is_aligned };
@@ -171,7 +171,17 @@ impl JobRanks {
 impl JobMember {
     /// One of its communications.
     pub fn collective(&self, row: usize) -> &Collective {
-        &self.linked.collectives().rows[row]
+        &self.collectives().rows[row]
+    }
+
+    /// All of its communications, with the groups that other ranks tell.
+    pub fn collectives(&self) -> &Collectives {
+        self.settled.as_ref().map_or_else(|| self.linked.collectives(), |settled| &settled.collectives)
+    }
+
+    /// Whether the group of a communication is one of several, and not certain.
+    fn is_ambiguous(&self, row: u32) -> bool {
+        self.settled.as_ref().is_some_and(|settled| settled.ambiguous.binary_search(&row).is_ok())
     }
 
     /// When one of them started to run, or else when it was called; and which of them it is.

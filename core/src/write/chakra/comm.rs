@@ -8,7 +8,7 @@ use super::attributes::AttributeWriter;
 use super::vertex::{ChakraVertices, VertexOrigin};
 use crate::chakra::NodeType;
 use crate::id::OptionalColumn;
-use crate::link::{Collective, LinkedTrace};
+use crate::link::{Collective, Collectives, LinkedTrace};
 use crate::trace::collective::CollectivePattern;
 use crate::trace::kind::EventKind;
 use crate::warning::WarningKind;
@@ -58,12 +58,12 @@ pub(super) struct ChakraCollective<'a> {
 }
 
 impl<'a> ChakraCollectives<'a> {
-    pub(super) fn of(linked: &'a LinkedTrace, vertices: &ChakraVertices) -> Self {
+    pub(super) fn of(linked: &'a LinkedTrace, vertices: &ChakraVertices, all: &'a Collectives) -> Self {
         let mut found = Self { of_vertex: FxHashMap::default(), simplified: BTreeMap::new() };
-        let has_groups = has_several_groups(linked);
+        let has_groups = has_several_groups(linked, all);
         let mut counts: FxHashMap<_, i64> = FxHashMap::default();
-        let kernels = kernels_among_nodes(linked, vertices);
-        for collective in &linked.collectives().rows {
+        let kernels = kernels_among_nodes(linked, vertices, all);
+        for collective in &all.rows {
             let places = places(linked, vertices, collective, &kernels);
             let Some(pattern) = collective.pattern.filter(|pattern| node_type(*pattern).is_some()) else {
                 found.count(SimplifiedCollective::Unknown, !places.is_empty());
@@ -156,10 +156,10 @@ impl ChakraCollective<'_> {
 }
 
 /// Whether a communication without a named group may be of several groups.
-fn has_several_groups(linked: &LinkedTrace) -> bool {
+fn has_several_groups(linked: &LinkedTrace, all: &Collectives) -> bool {
     let groups = linked.process_groups().iter().filter(|group| group.size != Some(1));
     let ranks: FxHashSet<_> = groups.map(|group| (&group.ranks, group.size)).collect();
-    let rows = linked.collectives().rows.iter().filter(|row| !row.is_local);
+    let rows = all.rows.iter().filter(|row| !row.is_local);
     let sizes: FxHashSet<_> = rows.filter_map(|row| row.facts.group_size).collect();
     let is_of_all = |size: &i64| linked.trace.num_ranks().is_none_or(|num_ranks| num_ranks == *size);
     ranks.len() > 1 || sizes.len() > 1 || !sizes.iter().all(is_of_all)
@@ -191,8 +191,8 @@ fn places(
 
 /// Kernels that stand among the nodes, as in Execution Traces that were linked before, by the calls
 /// that they are in.
-fn kernels_among_nodes(linked: &LinkedTrace, vertices: &ChakraVertices) -> FxHashMap<u32, Vec<u32>> {
-    let calls: FxHashSet<u32> = linked.collectives().rows.iter().filter_map(|row| row.node).collect();
+fn kernels_among_nodes(linked: &LinkedTrace, vertices: &ChakraVertices, all: &Collectives) -> FxHashMap<u32, Vec<u32>> {
+    let calls: FxHashSet<u32> = all.rows.iter().filter_map(|row| row.node).collect();
     let mut call_around = OptionalColumn::empty(linked.trace.nodes.len());
     let mut kernels: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
     for (place, vertex) in (0..).zip(&vertices.all) {

@@ -12,7 +12,7 @@ use super::vertex::{ChakraVertex, ChakraVertices, VertexOrigin, VertexRunner};
 use crate::chakra::{Chakra, ChakraMetadata, ChakraNode, Dependency, NodeType};
 use crate::error::{Error, ErrorKind, Position};
 use crate::id::StrId;
-use crate::link::LinkedTrace;
+use crate::link::{Collectives, LinkedTrace};
 use crate::time::Ts;
 use crate::trace::arg_key::ArgKey;
 use crate::trace::node::{self, NodeKind, NodeValues};
@@ -38,13 +38,22 @@ use crate::warning::WarningKind;
 /// # Errors
 /// When there is no Execution Trace.
 pub fn chakra_from_trace(linked: &LinkedTrace) -> Result<Chakra, Error> {
+    chakra_from_collectives(linked, linked.collectives())
+}
+
+/// Makes the Chakra trace of a rank as [`chakra_from_trace`] does, of collectives whose groups
+/// other ranks told.
+///
+/// # Errors
+/// When there is no Execution Trace.
+pub fn chakra_from_collectives(linked: &LinkedTrace, collectives: &Collectives) -> Result<Chakra, Error> {
     if linked.trace.nodes.is_empty() {
         let (expected, found) = ("an Execution Trace, with or without a Kineto trace", "only a Kineto trace");
         return Err(ErrorKind::Unsupported { expected, found: found.into(), position: Position::default() }.into());
     }
     let vertices = ChakraVertices::of(linked);
     let edges = ChakraEdges::of(linked, &vertices);
-    let communications = ChakraCollectives::of(linked, &vertices);
+    let communications = ChakraCollectives::of(linked, &vertices, collectives);
     let mut graph = ChakraGraph {
         linked,
         exclusive: exclusive(linked, &vertices),

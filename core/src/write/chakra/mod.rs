@@ -14,7 +14,7 @@ use std::borrow::Cow;
 use std::io;
 
 use crate::chakra::Chakra;
-pub use graph::chakra_from_trace;
+pub use graph::{chakra_from_collectives, chakra_from_trace};
 pub use groups::comm_groups;
 
 /// Writes a Chakra trace: its first message, then its nodes in their order.

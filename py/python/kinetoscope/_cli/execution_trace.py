@@ -19,6 +19,7 @@ from kinetoscope._cli.reading import (
     report_defects_of,
 )
 from kinetoscope._cli.terminal import busy
+from kinetoscope._export.job_groups import JobPlace, job_places
 from kinetoscope.chakra import GROUPS, expect_agreement, job_groups, write_chakra, write_groups
 from kinetoscope.trace_set import TraceSet
 
@@ -170,19 +171,21 @@ def _chakra(options: ChakraOptions) -> None:
     found = read_trace(options.trace, options.reading, options.output)
     if isinstance(found, TraceSet):
         expect_agreement(found, allow_mismatches=options.allow_mismatches)
-    for rank, trace, path in outputs(found, options.output, "."):
-        linked = _relinked(trace, options.iteration)
-        report_defects_of(linked, rank)
-        _write_chakra(linked, path)
+    files = outputs(found, options.output, ".")
+    traces = [_relinked(file.trace, options.iteration) for file in files]
+    places = job_places(found, traces) if isinstance(found, TraceSet) else [None]
+    for file, trace, place in zip(files, traces, places, strict=True):
+        report_defects_of(trace, file.rank)
+        _write_chakra(trace, file.path, place)
     if groups := job_groups(found):
         print(f"{write_groups(options.output.parent, groups)}: {text.plural(len(groups), 'process group')}")
     else:
         print(f"no {GROUPS}: no process group with its ranks was recorded")
 
 
-def _write_chakra(trace: Trace, path: Path) -> None:
+def _write_chakra(trace: Trace, path: Path, place: JobPlace | None) -> None:
     with busy(f"writing {path}"):
-        chakra = write_chakra(trace, path)
+        chakra = write_chakra(trace, path, place)
     print(f"{path}: {len(chakra.nodes):,} nodes, {len(chakra.dependencies):,} dependencies")
     _print_iteration(trace)
     for number, severity, message in chakra.health.select("count", "severity", "message").rows():

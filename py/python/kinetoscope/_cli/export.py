@@ -13,6 +13,8 @@ from kinetoscope._cli.output import expect_extension, outputs, refuse_input, sou
 from kinetoscope._cli.reading import ReadingOptions, add_reading, add_trace, read_path, read_trace, report_defects
 from kinetoscope._cli.terminal import busy
 from kinetoscope._cli.trim import add_redact
+from kinetoscope._export.job_groups import job_places
+from kinetoscope._export.param import write_param_comms
 from kinetoscope._export.tables import FORMATS, Part, export, json_lines
 from kinetoscope.tables import Tables
 from kinetoscope.trace import redacted
@@ -101,8 +103,10 @@ def _export_param_comms(options: ExportOptions) -> None:
     report_defects(found)
     files = outputs(found, options.output)
     traces = [file.trace for file in files]
-    for file, trace in zip(files, redacted(traces) if options.redact else traces, strict=True):
-        trace.to_param_comms(file.path)
+    traces = redacted(traces) if options.redact else traces
+    places = job_places(found, traces) if isinstance(found, TraceSet) else [None]
+    for file, trace, place in zip(files, traces, places, strict=True):
+        write_param_comms(trace._native, file.path, place)  # noqa: SLF001 - the core writes it
         print(f"{file.path}: {file.path.stat().st_size:,} bytes")
 
 

@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, final
 
+from kinetoscope.replay.lacking import lacking
 from kinetoscope.replay.message import Message
 from kinetoscope.replay.plan import Step
 from kinetoscope.replay.same import difference, fits
@@ -45,10 +46,22 @@ def agree(steps: Steps, *, is_cut: bool = False) -> Agreement:
     returns the unfinished steps instead.
     """
     simulation = _Simulation(steps)
-    simulation.run()
+    try:
+        simulation.run()
+    except DisagreementError as error:
+        if not is_cut:
+            _raise_lacking(steps, error)
+        raise
     if simulation.waiting and not is_cut:
+        _raise_lacking(steps)
         raise DisagreementError(simulation.stuck())
     return Agreement(simulation.done, simulation.left())
+
+
+def _raise_lacking(steps: Steps, error: Exception | None = None) -> None:
+    """Raises DisagreementError if sequence numbers tell which rank lacks which call."""
+    if lines := lacking(steps):
+        raise DisagreementError(f"ranks disagree: {'; '.join(lines[:_SHOWN])}") from error
 
 
 Key = tuple[object, ...]

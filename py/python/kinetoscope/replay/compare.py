@@ -24,7 +24,7 @@ class RankComparison(NamedTuple):
     mismatch: str = ""
     """Names ranks and calls that do not match."""
     note: str = ""
-    """Says why ranks were not compared."""
+    """Says why ranks were not compared, or that their groups were inferred."""
 
 
 def compare_ranks(job: TraceSet) -> RankComparison:
@@ -46,21 +46,22 @@ def compare_ranks(job: TraceSet) -> RankComparison:
 
 def _compared(traces: Mapping[int, Trace]) -> RankComparison:
     try:
-        _compare(traces)
+        note = _compare(traces)
     except DisagreementError as error:
         return RankComparison(mismatch=str(error))
     except ValueError as error:
         return RankComparison(note=f"the ranks were not compared: {error}")
-    return RankComparison()
+    return RankComparison(note=note)
 
 
-def _compare(traces: Mapping[int, Trace]) -> None:
+def _compare(traces: Mapping[int, Trace]) -> str:
+    """Compares ranks. Returns how their groups were found, if no file names them."""
     ranks = sorted(traces)
     plans = {rank: plan_of(traces[rank], _OPTIONS, ranks[-1] + 1) for rank in ranks}
     if ranks == list(range(len(ranks))):
-        settle(plans, _OPTIONS)
-    else:
-        _expect_same_calls(plans)
+        return settle(plans, _OPTIONS).inferred
+    _expect_same_calls(plans)
+    return ""
 
 
 def _expect_same_calls(plans: Mapping[int, Plan]) -> None:

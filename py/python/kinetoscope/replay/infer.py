@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+import json
 from collections.abc import Mapping, Sequence
-from math import inf
-from typing import final
 
+from kinetoscope import _native
 from kinetoscope.replay.agree import DisagreementError, Place, Steps
 from kinetoscope.replay.message import Group, Message
 from kinetoscope.replay.pairs import Pairs
-from kinetoscope.replay.same import difference, fits, likeness
 
 _SHOWN = 4
 
@@ -41,11 +39,30 @@ def infer(steps: Steps, groups: Sequence[Group], *, is_cut: bool = False) -> Inf
     pairs.run(candidates, everyone)
     inferred.update(pairs.groups)
     inferred.peers.update(pairs.peers)
-    matching = _Matching(messages, candidates)
-    matching.run(inferred)
-    if matching.left and not is_cut:
-        raise DisagreementError(_unmatched(messages, matching.left))
+    queues = {rank: [at for at, message in own.items() if not message.is_p2p] for rank, own in messages.items()}
+    left = _match(messages, queues, candidates, inferred)
+    if left and not is_cut:
+        raise DisagreementError(_unmatched(messages, left))
     return inferred
+
+
+def _match(
+    messages: Mapping[int, Mapping[int, Message]],
+    queues: Mapping[int, Sequence[int]],
+    candidates: Sequence[Group],
+    inferred: InferredGroups,
+) -> dict[int, int]:
+    """Infers the groups of collectives. Returns the next step of each unfinished rank."""
+    ranks = sorted(queues)
+    calls = json.dumps([[_call(messages[rank][at]) for at in queues[rank]] for rank in ranks])
+    places = {rank: place for place, rank in enumerate(ranks)}
+    groups = [(group.size, [places[rank] for rank in group.members if rank in places]) for group in candidates]
+    of_call, left = _native.infer_groups(calls, groups)
+    for rank, numbers in zip(ranks, of_call, strict=True):
+        for at, number in zip(queues[rank], numbers, strict=True):
+            if number is not None and messages[rank][at].group is None:
+                inferred[rank, at] = candidates[number]
+    return {rank: queues[rank][at] for rank, at in zip(ranks, left, strict=True) if at is not None}
 
 
 def _everyone(steps: Steps, groups: Sequence[Group]) -> Group:
@@ -67,91 +84,19 @@ def _candidates(groups: Sequence[Group], everyone: Group) -> list[Group]:
     return sorted(by_members.values(), key=lambda group: (-len(group.members), group.members))
 
 
-@final
-class _Matching:
-    """Matches the next calls of all ranks with groups."""
-
-    def __init__(self, messages: Mapping[int, Mapping[int, Message]], candidates: Sequence[Group]) -> None:
-        self._messages, self._candidates = messages, candidates
-        self._queues = {
-            rank: [at for at, message in own.items() if not message.is_p2p] for rank, own in messages.items()
-        }
-        self._next = dict.fromkeys(messages, 0)
-        self._of_rank: dict[int, list[int]] = {rank: [] for rank in messages}
-        for number, group in enumerate(candidates):
-            for rank in group.members:
-                self._of_rank.setdefault(rank, []).append(number)
-        self._places: dict[int, dict[object, list[int]]] = {rank: {} for rank in messages}
-        for rank, queue in self._queues.items():
-            for place, at in enumerate(queue):
-                self._places[rank].setdefault(likeness(messages[rank][at]), []).append(place)
-
-    @property
-    def left(self) -> dict[int, int]:
-        """Next step of each unfinished rank."""
-        return {rank: queue[self._next[rank]] for rank, queue in self._queues.items() if self._next[rank] < len(queue)}
-
-    def run(self, inferred: InferredGroups) -> None:
-        """Matches calls until no group has the same next call on all ranks."""
-        to_check, ready = set(range(len(self._candidates))), set[int]()
-        while to_check or ready:
-            ready -= to_check
-            ready |= {number for number in to_check if self._is_ready(self._candidates[number])}
-            if not ready:
-                return
-            # a larger group may soon make the same call: match groups without that chance first
-            number = (
-                min(ready) if 0 in ready or len(ready) == 1 else max(ready, key=lambda one: (self._wait(one), -one))
-            )
-            to_check = self._match(self._candidates[number], inferred)
-
-    def _match(self, group: Group, inferred: InferredGroups) -> set[int]:
-        for rank in group.members:
-            at = self._queues[rank][self._next[rank]]
-            if self._messages[rank][at].group is None:
-                inferred[rank, at] = group
-            self._next[rank] += 1
-        return {number for rank in group.members for number in self._of_rank[rank]}
-
-    def _head(self, rank: int) -> Message | None:
-        queue = self._queues.get(rank, [])
-        place = self._next.get(rank, 0)
-        return self._messages[rank][queue[place]] if place < len(queue) else None
-
-    def _is_ready(self, group: Group) -> bool:
-        first: Message | None = None
-        for place, rank in enumerate(group.members):
-            message = self._head(rank)
-            if message is None or not _may_belong(message, group):
-                return False
-            if first is not None and difference(first, message, (0, place)):
-                return False
-            first = first or message
-        return first is not None
-
-    def _wait(self, number: int) -> float:
-        """Calls until all ranks of a larger group may make the same call; infinite for never."""
-        group = self._candidates[number]
-        message = self._head(group.members[0])
-        if message is None or message.group is not None:
-            return inf
-        larger = [self._candidates[other] for other in self._of_rank[group.members[0]] if other < number]
-        larger = [other for other in larger if set(group.members) < set(other.members) and fits(message, other.size)]
-        return min((self._distance(message, {*other.members} - {*group.members}) for other in larger), default=inf)
-
-    def _distance(self, message: Message, ranks: set[int]) -> float:
-        key = likeness(message)
-        distances: list[float] = []
-        for rank in ranks:
-            places = self._places.get(rank, {}).get(key, [])
-            at = bisect_right(places, self._next.get(rank, 0) - 1)
-            distances.append(places[at] - self._next[rank] if at < len(places) else inf)
-        return max(distances, default=inf)
-
-
-def _may_belong(message: Message, group: Group) -> bool:
-    """Whether a message names this group, or names none and has matching sizes."""
-    return fits(message, group.size) if message.group is None else message.group.members == group.members
+def _call(message: Message) -> dict[str, object]:
+    """Returns a call as the core reads it."""
+    return {
+        "collective": message.collective,
+        "dtype": message.dtype,
+        "root": message.root,
+        "reduction": message.reduction,
+        "in_elems": message.in_elems,
+        "out_elems": message.out_elems,
+        "in_split": message.in_split,
+        "out_split": message.out_split,
+        "members": None if message.group is None else message.group.members,
+    }
 
 
 def _unmatched(messages: Mapping[int, Mapping[int, Message]], left: Mapping[int, int]) -> str:

@@ -22,7 +22,7 @@ _MOST_PARTS = 1 << 20
 _COLUMNS = (
     *("node_id", "collective", "wait_of", "batch", "group_name", "ranks", "group_size", "root_place", "peer_place"),
     *("tag", "dtype", "elem_bytes", "in_elems", "out_elems", "in_split", "out_split", "reduction", "is_async"),
-    *("start_ns", "dur_ns"),
+    *("seq", "start_ns", "dur_ns"),
 )
 
 
@@ -35,6 +35,8 @@ class Step(NamedTuple):
     is_async: bool | None = None
     start_ns: int | None = None
     dur_ns: int | None = None
+    seq: int | None = None
+    """Sequence number in its group, if recorded."""
 
 
 class Plan(NamedTuple):
@@ -113,7 +115,8 @@ def _steps(
         places[at] = len(steps)
         _expect_size(message, row["node_id"], options.max_msg_bytes)
         message = seen.setdefault(message, message)
-        steps.append(Step(message, None, row["batch"], row["is_async"], row["start_ns"], row["dur_ns"]))
+        times = (row["start_ns"], row["dur_ns"])
+        steps.append(Step(message, None, row["batch"], row["is_async"], *times, row["seq"]))
     return steps, False, dropped
 
 

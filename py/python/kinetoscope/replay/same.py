@@ -44,12 +44,6 @@ def _is_of_all(parts: tuple[int, ...], own: tuple[int, ...], size: int) -> bool:
     return len(parts) == size > 1 or sum(parts) == size * sum(own)
 
 
-def likeness(message: Message) -> object:
-    """Returns a key that is equal on all ranks of a communication."""
-    sizes = () if message.is_exchange else _sizes(message)
-    return message.collective, message.dtype, message.root, message.reduction, sizes
-
-
 def _sizes(message: Message) -> tuple[int, ...]:
     """Returns the sizes that are equal on all ranks."""
     if message.collective == "barrier":

@@ -24,6 +24,8 @@ class Settled(NamedTuple):
     """Required groups, in the same order on all ranks."""
     notes: list[str]
     """Differences from the recording."""
+    inferred: str = ""
+    """Note about inferred groups; empty if all are recorded."""
 
 
 def settle(plans: Mapping[int, Plan], options: Options) -> Settled:
@@ -42,8 +44,10 @@ def settle(plans: Mapping[int, Plan], options: Options) -> Settled:
     steps = {rank: list(plan.steps) for rank, plan in plans.items()}
     notes = sorted({note for plan in plans.values() for note in plan.notes})
     inferred = infer(steps, groups, is_cut=is_cut)
+    how = ""
     if inferred and len({group.members for group in groups}) > 1:
-        notes.append(f"inferred the groups of {text.plural(len(inferred), 'communication')} from simultaneous calls")
+        how = f"inferred the groups of {text.plural(len(inferred), 'communication')} from simultaneous calls"
+        notes.append(how)
     steps, changes = _with_groups(steps, inferred)
     notes += _shrunk_notes(size, len(plans), changes)
     steps, agreement = _agreed(steps, is_cut=is_cut)
@@ -54,7 +58,7 @@ def settle(plans: Mapping[int, Plan], options: Options) -> Settled:
         notes.append(f"made {text.plural(len(even), 'message')} of exchanges equal in size")
         steps = {rank: _replaced(rank, own, even) for rank, own in steps.items()}
     used = {step.message.group for own in steps.values() for step in own if step.message and step.message.group}
-    return Settled(steps, sorted(used), notes)
+    return Settled(steps, sorted(used), notes, how)
 
 
 def _with_groups(

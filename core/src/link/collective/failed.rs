@@ -3,20 +3,30 @@
 use rustc_hash::FxHashSet;
 
 use super::call::is_run_name;
-use crate::link::{Collective, Collectives, LinkMethod, LinkedTrace};
+use super::row::{Collective, Collectives};
+use crate::link::link_method::LinkMethod;
+use crate::link::linked_trace::LinkedTrace;
+use crate::sort;
 use crate::strings::TextCache;
 use crate::trace::collective::CollectivePattern;
+
+/// Marks the collectives that raised an error.
+pub(super) fn mark(linked: &LinkedTrace, found: &mut Collectives) {
+    for row in failed(linked, found) {
+        found.rows[row].is_failed = true;
+    }
+}
 
 /// The rows of collectives that raised an error.
 ///
 /// The Execution Trace has no node of such a call. A backend that works on threads of its own
 /// (gloo) has no run of it: a run's record id lies between its operator's and the next operator's.
-pub(super) fn failed(linked: &LinkedTrace, found: &Collectives) -> FxHashSet<usize> {
+fn failed(linked: &LinkedTrace, found: &Collectives) -> FxHashSet<usize> {
     let operator = |row: &Collective| record_id(linked, row).filter(|_| is_of_backend_threads(linked, row));
     let runs = run_ids(linked);
     let mut operators: Vec<(u64, usize)> =
         found.rows.iter().enumerate().filter_map(|(at, row)| Some((operator(row)?, at))).collect();
-    operators.sort_unstable();
+    sort::ascending(&mut operators);
     let lacks_run = |at: usize| {
         let (id, _) = operators[at];
         let next = operators.get(at + 1).map_or(u64::MAX, |(next, _)| *next);
@@ -64,7 +74,7 @@ fn run_ids(linked: &LinkedTrace) -> Vec<u64> {
     let nodes = trace.nodes.iter().filter(|node| is_run.of(node.name)).map(|node| node.record_id);
     let mut ids: Vec<u64> = nodes.filter(|id| *id != 0).collect();
     ids.extend(events.into_iter().filter_map(|row| trace.record_id(row)));
-    ids.sort_unstable();
+    sort::ascending(&mut ids);
     ids.dedup();
     ids
 }
