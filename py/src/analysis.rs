@@ -15,6 +15,7 @@ pub(crate) fn analyses_json() -> String {
             let (kind, default, choices) = match option.kind {
                 OptionKind::Choice(words) => ("choice", json!(words.first()), json!(words)),
                 OptionKind::Count(count) => ("count", json!(count), Value::Null),
+                OptionKind::Id => ("id", Value::Null, Value::Null),
                 OptionKind::Number(number) => ("number", json!(number), Value::Null),
                 OptionKind::Flag => ("flag", json!(false), Value::Null),
                 OptionKind::Text => ("text", Value::Null, Value::Null),

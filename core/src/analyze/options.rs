@@ -22,6 +22,8 @@ pub enum OptionKind {
     Choice(&'static [&'static str]),
     /// A whole number from 0; this one when it is not given.
     Count(i64),
+    /// A whole number; none when it is not given.
+    Id,
     /// Any number from 0; this one when it is not given.
     Number(f64),
     /// Yes or no; no when it is not given.
@@ -65,6 +67,11 @@ impl Options {
         self.given.get(name).and_then(Value::as_i64).unwrap_or(default)
     }
 
+    /// A number that names something, where one was given.
+    pub fn id(&self, name: &str) -> Option<i64> {
+        self.given.get(name).and_then(Value::as_i64)
+    }
+
     /// A number.
     pub fn number(&self, name: &str) -> f64 {
         let Some(OptionKind::Number(default)) = self.kind(name) else { return 0.0 };
@@ -99,6 +106,7 @@ impl OptionDoc {
                  0",
                 ),
             ),
+            OptionKind::Id => (value.as_i64().is_some(), String::from("a whole number")),
             OptionKind::Number(_) => {
                 (value.as_f64().is_some_and(|number| number >= 0.0), String::from("a number from 0"))
             }

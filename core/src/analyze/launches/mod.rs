@@ -30,16 +30,15 @@ pub(super) static LAUNCHES: Analysis = Analysis {
         },
         OptionDoc {
             name: "clock_device",
-            doc: "the only device whose times clock_offset_ns moves; -1 for all",
-            kind: OptionKind::Count(-1),
+            doc: "the only device whose times clock_offset_ns moves; default: all",
+            kind: OptionKind::Id,
         },
     ],
     run: Run::Trace(|selection, options: &Options| {
         let rows = launches(selection);
         let reason = rows.is_empty().then_some("no kernel, copy or fill has its launch in the trace");
         let prefix = options.text("prefix").unwrap_or("").to_owned();
-        let device = Some(options.count("clock_device")).filter(|device| *device >= 0);
-        let clock = DeviceClock { offset_ns: options.count("clock_offset_ns"), device };
+        let clock = DeviceClock { offset_ns: options.count("clock_offset_ns"), device: options.id("clock_device") };
         let launches = Arc::new(LaunchRows { linked: Arc::clone(selection.linked), rows, clock });
         let (calls, operators) = (Arc::clone(&launches), Arc::clone(&launches));
         AnalysisResult::with(TABLE.of(&launches), reason)

@@ -191,7 +191,7 @@ class Analyses:
         *,
         prefix: str | None = None,
         clock_offset_ns: int = 0,
-        clock_device: int = -1,
+        clock_device: int | None = None,
         **part: lazy.Unpack[lazy.Selection],
     ) -> lazy.AnalysisResult:
         """Measures launches: duration of the call, and delay until the device work starts.

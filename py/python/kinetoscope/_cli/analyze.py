@@ -118,7 +118,12 @@ class _Kind(NamedTuple):
     metavar: str
 
 
-_KINDS = {"count": _Kind(count, "N"), "number": _Kind(number, "N"), "text": _Kind(str, "TEXT")}
+_KINDS = {
+    "count": _Kind(count, "N"),
+    "id": _Kind(int, "N"),
+    "number": _Kind(number, "N"),
+    "text": _Kind(str, "TEXT"),
+}
 
 
 def _add_option(group: argparse._ArgumentGroup, option: dict[str, Any]) -> None:
