@@ -120,7 +120,7 @@ class _Kind(NamedTuple):
 
 _KINDS = {
     "count": _Kind(count, "N"),
-    "id": _Kind(int, "N"),
+    "id": _Kind(integer, "N"),
     "number": _Kind(number, "N"),
     "text": _Kind(str, "TEXT"),
 }
