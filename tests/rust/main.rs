@@ -47,6 +47,7 @@ mod likeness;
 mod links;
 mod lost_streams;
 mod marks;
+mod merged_links;
 mod merged_ranks;
 mod metrics;
 mod missing_calls;

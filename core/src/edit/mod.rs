@@ -17,6 +17,7 @@ mod shrink;
 mod split;
 mod texts;
 mod trim;
+mod unknown_rank;
 mod upgrade;
 
 use crate::error::Error;

@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 use super::edit_log::note;
 use super::kept_rows::{renumber, sort_tracks};
 use super::rebuild::compact_from;
+use super::unknown_rank::disown;
 use crate::error::Position;
 use crate::id::{StrId, TrackId};
 use crate::link::{LinkedTrace, MergedRank, MergedRanks, name_without_rank};
@@ -159,10 +160,25 @@ fn part(linked: &LinkedTrace, merged: &MergedRanks, at: usize, has_nodes: bool) 
     if merged.has_labelled_names {
         restore_names(&mut part);
     }
+    if at == 0 {
+        disown(&mut part, &unplaced_work(linked, merged));
+    }
     sort_tracks(&mut part);
     set_header(&mut part, merged, rank);
     part.warnings = warnings(trace, merged, at, &ids);
     RankTrace { rank: rank.clone(), trace: part, ids }
+}
+
+/// Rows of device work of an unknown rank among the events of the first rank.
+fn unplaced_work(linked: &LinkedTrace, merged: &MergedRanks) -> Vec<usize> {
+    let trace = &linked.trace;
+    let is_unknown = |row: usize| {
+        trace.is_on_device(row)
+            && linked.links.launch.get(row).is_none()
+            && merged.rows.unplaced.binary_search(&trace.events.position[row]).is_ok()
+    };
+    let of_first = merged.rows.events[0].iter().enumerate();
+    of_first.filter(|(_, row)| is_unknown(**row as usize)).map(|(at, _)| at).collect()
 }
 
 /// Gives rows the tracks that they use, and no others.

@@ -2,6 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
+use super::launch_index::LaunchIndex;
 use crate::id::{OptionalColumn, StrId};
 use crate::time::Ts;
 use crate::trace::Trace;
@@ -21,15 +22,19 @@ pub enum UnlaunchedReason {
     NoCorrelation,
 }
 
+/// A process, with the label of its rank in a merged file.
+type ProcessKey = (Option<u32>, StrId);
+
 /// Where the launches of each process begin.
 pub(crate) struct FirstLaunch {
-    /// Of the file as a whole.
-    all: FirstCalls,
-    processes: FxHashMap<StrId, FirstCalls>,
+    index: LaunchIndex,
+    /// Of each rank of a merged file by its label, and of the file as a whole.
+    ranks: FxHashMap<Option<u32>, FirstCalls>,
+    processes: FxHashMap<ProcessKey, FirstCalls>,
     /// Host processes by number.
-    numbered: FxHashMap<i64, StrId>,
+    numbered: FxHashMap<(Option<u32>, i64), StrId>,
     /// The host process of all linked work of a device process; none for several.
-    of_device: FxHashMap<StrId, Option<StrId>>,
+    of_device: FxHashMap<ProcessKey, Option<StrId>>,
 }
 
 /// The first calls on the host.
@@ -56,29 +61,39 @@ impl FirstCalls {
 
 impl FirstLaunch {
     pub(crate) fn of(trace: &Trace, launches: &OptionalColumn) -> Self {
-        let (mut all, mut processes) = (FirstCalls::default(), FxHashMap::<StrId, FirstCalls>::default());
-        let mut of_device: FxHashMap<StrId, Option<StrId>> = FxHashMap::default();
+        Self::with(trace, launches, LaunchIndex::new(trace))
+    }
+
+    pub(super) fn with(trace: &Trace, launches: &OptionalColumn, index: LaunchIndex) -> Self {
+        let mut ranks: FxHashMap<Option<u32>, FirstCalls> = FxHashMap::default();
+        let mut processes: FxHashMap<ProcessKey, FirstCalls> = FxHashMap::default();
+        let mut of_device: FxHashMap<ProcessKey, Option<StrId>> = FxHashMap::default();
         for row in 0..trace.events.len() {
-            let process = trace.process_of(row);
+            let (label, process) = (index.label(trace, row), trace.process_of(row));
             if !trace.is_on_device(row) {
-                all.add(trace, row);
-                processes.entry(process).or_default().add(trace, row);
+                ranks.entry(None).or_default().add(trace, row);
+                if label.is_some() {
+                    ranks.entry(label).or_default().add(trace, row);
+                }
+                processes.entry((label, process)).or_default().add(trace, row);
             } else if let Some(launch) = launches.get(row) {
                 let host = Some(trace.process_of(launch as usize));
-                let known = of_device.entry(process).or_insert(host);
+                let known = of_device.entry((label, process)).or_insert(host);
                 *known = known.filter(|known| Some(*known) == host);
             }
         }
-        let number = |process: &StrId| Some((trace.strings.text(*process).parse().ok()?, *process));
+        let number =
+            |(label, process): &ProcessKey| Some(((*label, trace.strings.text(*process).parse().ok()?), *process));
         let numbered = processes.keys().filter_map(number).collect();
-        Self { all, processes, numbered, of_device }
+        Self { index, ranks, processes, numbered, of_device }
     }
 
     /// Whether the launch of a device event has to be in the file: the recording has launches, and
     /// the event is neither older than all of them nor without a number.
     pub(crate) fn is_missing(&self, trace: &Trace, row: usize) -> bool {
         let reason = self.reason(trace, row);
-        self.all.has_launch && !matches!(reason, UnlaunchedReason::LaunchedBefore | UnlaunchedReason::NoCorrelation)
+        self.of_rank(self.index.label(trace, row)).has_launch
+            && !matches!(reason, UnlaunchedReason::LaunchedBefore | UnlaunchedReason::NoCorrelation)
     }
 
     /// Why a device event that was not linked has no launch.
@@ -95,17 +110,22 @@ impl FirstLaunch {
         }
     }
 
-    /// Calls of the process that a device event states, or that launched all else on its device;
-    /// of the file if neither is known.
+    /// Calls of the rank of an event, or of the file if it has no label.
+    fn of_rank(&self, label: Option<u32>) -> FirstCalls {
+        self.ranks.get(&label).copied().unwrap_or_default()
+    }
+
+    /// Calls of the process that a device event states, or whose work its device does; of its rank
+    /// or the file if neither is known.
     fn calls_of(&self, trace: &Trace, row: usize) -> FirstCalls {
         let stated = trace.args.integer(&trace.strings, trace.events.args(row), ArgKey::ProcessId);
-        let of_process = |process: &StrId| self.processes.get(process).copied();
-        match stated {
-            Some(number) => self.numbered.get(&number).and_then(of_process).unwrap_or_default(),
-            None => {
-                let host = self.of_device.get(&trace.process_of(row)).copied().flatten();
-                host.as_ref().and_then(of_process).unwrap_or(self.all)
-            }
+        let label = self.index.label(trace, row);
+        let of_process = |process: StrId| self.processes.get(&(label, process)).copied();
+        if let Some(number) = stated {
+            return self.numbered.get(&(label, number)).copied().and_then(of_process).unwrap_or_default();
         }
+        let of_device = || self.of_device.get(&(label, trace.process_of(row))).copied().flatten();
+        let host = self.index.process_of(trace, row).or_else(of_device);
+        host.and_then(of_process).unwrap_or_else(|| self.of_rank(label))
     }
 }

@@ -2,8 +2,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::launch_index::of_number;
-use super::rank_label::RankLabel;
+use super::host_launches::of_number;
 use crate::id::StrId;
 use crate::sort;
 use crate::time::Ts;
@@ -14,17 +13,18 @@ use crate::trace::arg_key::ArgKey;
 /// the same correlation ids.
 ///
 /// Kineto gives device events the pid of their device, so a file that merges ranks does not state
-/// whose they are. Device and host process belong together if a merger gave both the same label
-/// (`[TP00] 0` and `[TP00] 4242`), if the launches of nearly all of its device events are of one
-/// host process, or if they are one. These launches are those in the same part of the file, if it
-/// has one rank after the other. If it mixes ranks, launches and device events of one number pair
-/// in order.
+/// whose they are. Device and host process belong together if the launches of nearly all of its
+/// device events are of one host process, or if they are one. These launches are those in the same
+/// part of the file, if it has one rank after the other. If it mixes ranks, launches and device
+/// events of one number pair in order.
 #[derive(Debug, Default)]
 pub(super) struct HostProcesses {
     /// By device process.
     of_device: FxHashMap<StrId, StrId>,
     /// For processes of devices that several host processes use.
     blocks: HostBlocks,
+    /// Whether several host processes use the same ids, and their events alternate in the file.
+    is_mixed: bool,
 }
 
 /// Out of so many launches, all but one are of one process.
@@ -33,17 +33,20 @@ const NEARLY_ALL: usize = 10;
 const MOST: usize = 2;
 
 impl HostProcesses {
-    /// `launches` are sorted by number and process.
-    pub(super) fn new(trace: &Trace, launches: &[((u64, StrId), u32)]) -> Self {
+    /// `launches` are sorted by number and process; `rows` are those of a rank, or of the file.
+    pub(super) fn new(trace: &Trace, launches: &[((u64, StrId), u32)], rows: Option<&[u32]>) -> Self {
         let is_shared = |pair: &[((u64, StrId), u32)]| pair[0].0.0 == pair[1].0.0 && pair[0].0.1 != pair[1].0.1;
         if !launches.windows(2).any(is_shared) {
             return Self::default();
         }
         let hosts: FxHashSet<StrId> = launches.iter().map(|((_, process), _)| *process).collect();
-        let devices =
-            (0..trace.events.len()).filter(|row| trace.is_on_device(*row) && trace.events.kind[*row].is_device_work());
-        let devices: Vec<usize> = devices.collect();
-        let blocks = HostBlocks::of(trace, &hosts, &devices);
+        let rows: Vec<usize> = match rows {
+            Some(rows) => rows.iter().map(|row| *row as usize).collect(),
+            None => (0..trace.events.len()).collect(),
+        };
+        let (mut devices, calls): (Vec<_>, Vec<_>) = rows.into_iter().partition(|row| trace.is_on_device(*row));
+        devices.retain(|row| trace.events.kind[*row].is_device_work());
+        let blocks = HostBlocks::of(trace, &hosts, &calls, &devices);
         let is_mixed = blocks.starts.is_empty();
         let pairs = if is_mixed {
             pairs_in_order(trace, launches, &devices)
@@ -57,21 +60,31 @@ impl HostProcesses {
         }
         let shared = if is_mixed { sharing_devices(trace, &devices) } else { FxHashSet::default() };
         let needed = |device: StrId| if is_mixed && !shared.contains(&device) { MOST } else { NEARLY_ALL };
-        let same_label = LabelledHosts::new(trace, &hosts);
         let of_device = votes.into_iter().filter_map(|(device, votes)| {
             // A device and an unrelated process may both have the number 1, so that comes last.
             let same = || Some(device).filter(|device| hosts.contains(device));
-            Some((device, same_label.of(device).or_else(|| winner(&votes, needed(device))).or_else(same)?))
+            Some((device, winner(&votes, needed(device)).or_else(same)?))
         });
-        Self { of_device: of_device.collect(), blocks }
+        Self { of_device: of_device.collect(), blocks, is_mixed }
+    }
+
+    /// The host process of the work of a device event's process, if the file tells it.
+    pub(super) fn of(&self, trace: &Trace, row: usize) -> Option<StrId> {
+        let of_device = self.of_device.get(&trace.process_of(row)).copied();
+        of_device.or_else(|| self.blocks.at(trace.events.position[row]))
+    }
+
+    /// Whether a device event may be of several processes, which use the same ids.
+    pub(super) fn is_contested(&self, trace: &Trace, row: usize) -> bool {
+        let states_process = || trace.args.template(trace.events.args(row)).has(ArgKey::ProcessId);
+        self.is_mixed && self.of(trace, row).is_none() && !states_process()
     }
 
     /// Whether a host process may have launched a device event: it is the process that the event
     /// states, if both have numbers, and that of its device, if it is known.
     pub(super) fn filter<'a>(&self, trace: &'a Trace, row: usize) -> impl Fn(StrId) -> bool + 'a {
         let stated = trace.args.integer(&trace.strings, trace.events.args(row), ArgKey::ProcessId);
-        let of_device = self.of_device.get(&trace.process_of(row)).copied();
-        let of_device = of_device.or_else(|| self.blocks.at(trace.events.position[row]));
+        let of_device = self.of(trace, row);
         let number = |host: StrId| trace.strings.text(host).parse::<i64>().ok();
         move |host| match stated.zip(number(host)) {
             Some((stated, number)) => stated == number,
@@ -89,10 +102,10 @@ struct HostBlocks {
 }
 
 impl HostBlocks {
-    fn of(trace: &Trace, hosts: &FxHashSet<StrId>, devices: &[usize]) -> Self {
+    fn of(trace: &Trace, hosts: &FxHashSet<StrId>, calls: &[usize], devices: &[usize]) -> Self {
         let mut blocks: Vec<(u32, u32, StrId)> = Vec::new();
-        for row in (0..trace.events.len()).filter(|row| !trace.is_on_device(*row)) {
-            let (process, position) = (trace.process_of(row), trace.events.position[row]);
+        for row in calls {
+            let (process, position) = (trace.process_of(*row), trace.events.position[*row]);
             if let Some(block) = blocks.last_mut().filter(|block| block.2 == process) {
                 block.1 = position;
             } else if hosts.contains(&process) {
@@ -154,29 +167,4 @@ fn winner(votes: &FxHashMap<StrId, usize>, needed: usize) -> Option<StrId> {
     let all: usize = votes.values().sum();
     let others = all - most;
     (others * needed <= all && others < *most).then_some(*process)
-}
-
-/// Host processes by the labels that a merger gave them.
-struct LabelledHosts {
-    labels: FxHashMap<StrId, RankLabel>,
-    /// None for a label of several.
-    hosts: FxHashMap<RankLabel, Option<StrId>>,
-}
-
-impl LabelledHosts {
-    fn new(trace: &Trace, hosts: &FxHashSet<StrId>) -> Self {
-        let labels = RankLabel::of_processes(trace);
-        let mut only: FxHashMap<RankLabel, Option<StrId>> = FxHashMap::default();
-        for host in hosts {
-            if let Some(label) = labels.get(host) {
-                only.entry(label.clone()).and_modify(|host| *host = None).or_insert(Some(*host));
-            }
-        }
-        Self { labels, hosts: only }
-    }
-
-    /// The only host process with the label of a device process.
-    fn of(&self, device: StrId) -> Option<StrId> {
-        *self.hosts.get(self.labels.get(&device)?)?
-    }
 }

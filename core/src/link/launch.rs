@@ -8,6 +8,7 @@ use super::arrow::Arrows;
 use super::event_warnings::count_events;
 use super::first_launch::FirstLaunch;
 use super::flow::{FlowTargets, flows};
+use super::host_launches::LaunchMatch;
 use super::launch_index::{LaunchIndex, is_launch};
 use super::link_method::LinkMethod;
 use super::surplus_kernels;
@@ -103,17 +104,21 @@ pub(super) fn link_launches(trace: &Trace, warnings: &mut Warnings) -> (Optional
     let num_events = trace.events.len();
     let launches = LaunchIndex::new(trace);
     let mut launch = OptionalColumn::empty(num_events);
-    let mut missing = Vec::new();
+    let (mut missing, mut ambiguous) = (Vec::new(), Vec::new());
     for row in (0..num_events).filter(|row| is_enqueued(trace, *row)) {
         match launches.of(trace, row) {
-            Some(host) => launch.set(row, host),
-            None => missing.push(row),
+            LaunchMatch::Found(host) => launch.set(row, host),
+            LaunchMatch::Missing => missing.push(row),
+            LaunchMatch::Ambiguous => ambiguous.push(row),
         }
     }
     let surplus = surplus_kernels::settle(trace, &launches, &mut launch);
     let mut methods: Vec<_> = surplus.moved.into_iter().map(|row| (row, LinkMethod::LaunchOrder)).collect();
-    methods.extend(flow_rows(trace, &launches, &missing, &mut launch).into_iter().map(|row| (row, LinkMethod::Flow)));
-    let (external, unclear) = external_rows(trace, &missing, &mut launch);
+    let mut of_flows = flow_rows(trace, &launches, &missing, |_| true, &mut launch);
+    // Ranks that share flow ids make more ends than two.
+    of_flows.extend(flow_rows(trace, &launches, &ambiguous, |num_ends| num_ends == 2, &mut launch));
+    methods.extend(of_flows.into_iter().map(|row| (row, LinkMethod::Flow)));
+    let (external, unclear) = external_rows(trace, &launches, &missing, &mut launch);
     methods.extend(external.into_iter().map(|row| (row, LinkMethod::ExternalId)));
     let arrows = Arrows::of(trace, &device_rows(trace));
     methods.extend(arrow_rows(&arrows, &mut launch).into_iter().map(|row| (row, LinkMethod::Flow)));
@@ -122,13 +127,14 @@ pub(super) fn link_launches(trace: &Trace, warnings: &mut Warnings) -> (Optional
     let mut pairs: Vec<_> = linked.collect();
     sort::ascending(&mut pairs);
     let mut launched = LaunchedEvents { pairs, methods, arrows, ..LaunchedEvents::default() };
-    let ambiguous: BTreeSet<usize> = surplus.ambiguous.into_iter().chain(unclear).collect();
+    ambiguous.retain(|row| launch.get(*row).is_none());
+    let ambiguous: BTreeSet<usize> = ambiguous.into_iter().chain(surplus.ambiguous).chain(unclear).collect();
     missing.retain(|row| {
         launch.get(*row).is_none() && trace.events.kind[*row].is_device_work() && !ambiguous.contains(row)
     });
     launched.ambiguous = ambiguous.iter().map(|row| *row as u32).collect();
     count_events(trace, WarningKind::AmbiguousLaunch, ambiguous.into_iter(), warnings);
-    count_unlaunched(trace, &launch, &missing, warnings);
+    count_unlaunched(trace, launches, &launch, &missing, warnings);
     let mut enqueue = TextCache::new(&trace.strings, enqueues);
     let hosts = (0..num_events).filter(|row| is_launch(trace, *row) && enqueue.of(trace.events.name[*row]));
     launched.without = hosts.filter(|row| launched.of(*row).len() == 0).map(|row| row as u32).collect();
@@ -136,11 +142,17 @@ pub(super) fn link_launches(trace: &Trace, warnings: &mut Warnings) -> (Optional
 }
 
 /// Counts device work without a launch: a defect where its launch has to be in the file.
-fn count_unlaunched(trace: &Trace, launch: &OptionalColumn, rows: &[usize], warnings: &mut Warnings) {
+fn count_unlaunched(
+    trace: &Trace,
+    launches: LaunchIndex,
+    launch: &OptionalColumn,
+    rows: &[usize],
+    warnings: &mut Warnings,
+) {
     if rows.is_empty() {
         return;
     }
-    let first = FirstLaunch::of(trace, launch);
+    let first = FirstLaunch::with(trace, launch, launches);
     let is_missing = |row: &usize| first.is_missing(trace, *row);
     let (missing, unrecorded): (Vec<_>, Vec<_>) = rows.iter().copied().partition(is_missing);
     count_events(trace, WarningKind::MissingLaunch, missing.into_iter(), warnings);
@@ -148,15 +160,21 @@ fn count_unlaunched(trace: &Trace, launch: &OptionalColumn, rows: &[usize], warn
 }
 
 /// Gives device events without a launch the one from which a flow leads to them; returns their
-/// rows.
-fn flow_rows(trace: &Trace, launches: &LaunchIndex, missing: &[usize], launch: &mut OptionalColumn) -> Vec<u32> {
+/// rows. `may_tell` says whether a flow with so many ends counts.
+fn flow_rows(
+    trace: &Trace,
+    launches: &LaunchIndex,
+    missing: &[usize],
+    may_tell: fn(usize) -> bool,
+    launch: &mut OptionalColumn,
+) -> Vec<u32> {
     let mut rows = Vec::new();
     if missing.is_empty() || trace.flows.is_empty() {
         return rows;
     }
     let hosts = FlowTargets::new(trace, (0..trace.events.len()).filter(|row| is_launch(trace, *row)));
     let devices = FlowTargets::new(trace, missing.iter().copied());
-    for mut ends in flows(trace, |_| true) {
+    for mut ends in flows(trace, |_| true).filter(|ends| may_tell(ends.len())) {
         sort::by_key(&mut ends, |end| end.time);
         let mut host = None;
         // A flow may have ends without an event; an id that is used again is that of the later
@@ -194,18 +212,25 @@ fn arrow_rows(arrows: &Arrows, launch: &mut OptionalColumn) -> Vec<u32> {
     rows
 }
 
-/// Gives device events without `correlation` and launch those with their `External id`: the only
-/// one, or in order of time if there are as many calls as work of their kind. Returns their rows
-/// and those that stay ambiguous.
-fn external_rows(trace: &Trace, missing: &[usize], launch: &mut OptionalColumn) -> (Vec<u32>, Vec<usize>) {
+/// Gives device events without `correlation` and launch those of their rank with their
+/// `External id`: the only one, or in order of time if there are as many calls as work of their
+/// kind. Returns their rows and those that stay ambiguous.
+fn external_rows(
+    trace: &Trace,
+    launches: &LaunchIndex,
+    missing: &[usize],
+    launch: &mut OptionalColumn,
+) -> (Vec<u32>, Vec<usize>) {
     let id = |row: usize| {
         let id = trace.args.identifier(&trace.strings, trace.events.args(row), ArgKey::ExternalId);
         id.filter(|id| *id != 0 && trace.correlation_id(row).is_none())
     };
-    let mut work: FxHashMap<(u64, bool), Vec<usize>> = FxHashMap::default();
+    let mut work: FxHashMap<(Option<u32>, u64, bool), Vec<usize>> = FxHashMap::default();
     for row in missing.iter().copied().filter(|row| launch.get(*row).is_none()) {
         if let Some(id) = id(row) {
-            work.entry((id, trace.events.kind[row] == EventKind::Copy)).or_default().push(row);
+            work.entry((launches.label(trace, row), id, trace.events.kind[row] == EventKind::Copy))
+                .or_default()
+                .push(row);
         }
     }
     let (mut rows, mut ambiguous) = (Vec::new(), Vec::new());
@@ -214,10 +239,10 @@ fn external_rows(trace: &Trace, missing: &[usize], launch: &mut OptionalColumn) 
     }
     let mut enqueue = TextCache::new(&trace.strings, enqueues);
     let mut copy = TextCache::new(&trace.strings, copies);
-    let mut hosts: FxHashMap<(u64, bool), Vec<usize>> = FxHashMap::default();
+    let mut hosts: FxHashMap<(Option<u32>, u64, bool), Vec<usize>> = FxHashMap::default();
     for row in (0..trace.events.len()).filter(|row| is_launch(trace, *row)) {
         if let Some(id) = id(row).filter(|_| enqueue.of(trace.events.name[row])) {
-            hosts.entry((id, copy.of(trace.events.name[row]))).or_default().push(row);
+            hosts.entry((launches.label(trace, row), id, copy.of(trace.events.name[row]))).or_default().push(row);
         }
     }
     for (key, mut work) in work {

@@ -1,10 +1,10 @@
-//! Finds the launch of a device event by `correlation`, inside one process.
+//! Finds the launch of a device event by `correlation`, inside one rank and process.
 
-use super::host_process::HostProcesses;
+use super::host_launches::{HostLaunches, LaunchMatch};
+use super::row_labels::RowLabels;
+use super::work_processes::WorkProcesses;
 use crate::id::StrId;
-use crate::sort;
 use crate::trace::Trace;
-use crate::trace::arg_key::ArgKey;
 use crate::trace::kind::EventKind;
 
 /// Whether an event is a call of a device's runtime or driver.
@@ -12,69 +12,78 @@ pub(super) fn is_launch(trace: &Trace, row: usize) -> bool {
     trace.events.kind[row] == EventKind::Launch && !trace.is_on_device(row)
 }
 
-/// Launches by `correlation` and process; those of one number in the order of their starts.
+/// Launches by their ranks, if a merger labelled these.
 ///
-/// Where a file has several processes, each numbers its launches anew. Numbers may also be used
-/// again.
+/// Each rank numbers its launches anew.
+#[derive(Debug)]
 pub(super) struct LaunchIndex {
-    launches: Vec<((u64, StrId), u32)>,
-    processes: HostProcesses,
+    labels: Option<RowLabels>,
+    /// Those of the file.
+    all: HostLaunches,
+    /// Those of each label.
+    of_label: Vec<HostLaunches>,
 }
 
 impl LaunchIndex {
     pub(super) fn new(trace: &Trace) -> Self {
-        let events = &trace.events;
-        let hosts = (0..events.len()).filter(|row| is_launch(trace, *row));
-        let key = |row: usize| Some(((trace.correlation_id(row)?, trace.process_of(row)), row as u32));
-        let mut launches: Vec<_> = hosts.filter_map(key).collect();
-        sort::by_key(&mut launches, |(key, row)| (*key, events.start[*row as usize]));
-        // A call of the driver inside one of the runtime may bear its number.
-        let is_inside = |row: u32, other: u32| {
-            let (row, other) = (row as usize, other as usize);
-            events.track[row] == events.track[other] && events.end(row) <= events.end(other)
-        };
-        launches.dedup_by(|(key, row), (before, other)| key == before && is_inside(*row, *other));
-        let processes = HostProcesses::new(trace, &launches);
-        Self { launches, processes }
+        let num_events = trace.events.len();
+        let all = HostLaunches::new(trace, (0..num_events).filter(|row| is_launch(trace, *row)), None);
+        let work = WorkProcesses::of(trace).filter(|_| !all.is_empty());
+        let labels = work.and_then(|work| RowLabels::of(trace, &work));
+        let mut index = Self { labels, all, of_label: Vec::new() };
+        if let Some(labels) = &index.labels {
+            let mut rows: Vec<Vec<u32>> = vec![Vec::new(); labels.labels.len()];
+            for row in 0..num_events {
+                if let Some(label) = labels.of_event(trace, row) {
+                    rows[label as usize].push(row as u32);
+                }
+            }
+            let has =
+                |rows: &[u32], is_it: fn(&Trace, usize) -> bool| rows.iter().any(|row| is_it(trace, *row as usize));
+            // Labels that launches and device events do not share say nothing about launches.
+            if rows.iter().any(|rows| has(rows, is_launch) && has(rows, Trace::is_on_device)) {
+                let launches = |rows: &Vec<u32>| {
+                    let launches = rows.iter().map(|row| *row as usize).filter(|row| is_launch(trace, *row));
+                    HostLaunches::new(trace, launches, Some(rows))
+                };
+                index.of_label = rows.iter().map(launches).collect();
+            } else {
+                index.labels = None;
+            }
+        }
+        index
     }
 
     /// Rows of all launches with a number; of a call of the driver inside one of the runtime, only
     /// the outer.
     pub(super) fn rows(&self) -> impl Iterator<Item = usize> + '_ {
-        self.launches.iter().map(|(_, row)| *row as usize)
+        self.all.rows()
     }
 
-    /// Whether the process of a host event may have launched a device event.
+    /// The label of an event's rank.
+    pub(super) fn label(&self, trace: &Trace, row: usize) -> Option<u32> {
+        self.labels.as_ref()?.of_event(trace, row)
+    }
+
+    /// Launches of the rank of a device event; of the file if it has no label.
+    fn launches(&self, trace: &Trace, row: usize) -> &HostLaunches {
+        self.label(trace, row).map_or(&self.all, |label| &self.of_label[label as usize])
+    }
+
+    /// The host process of a device event, if the file tells it.
+    pub(super) fn process_of(&self, trace: &Trace, row: usize) -> Option<StrId> {
+        self.launches(trace, row).process_of(trace, row)
+    }
+
+    /// Whether a host event may have launched a device event: their ranks and processes allow it.
     pub(super) fn may_launch(&self, trace: &Trace, host: u32, device: u32) -> bool {
-        self.processes.filter(trace, device as usize)(trace.process_of(host as usize))
+        let label = self.label(trace, device as usize);
+        label.is_none_or(|label| self.label(trace, host as usize) == Some(label))
+            && self.launches(trace, device as usize).may_launch(trace, host, device)
     }
 
-    /// Row of the launch of a device event.
-    pub(super) fn of(&self, trace: &Trace, row: usize) -> Option<u32> {
-        let id = trace.correlation_id(row)?;
-        let is_of_process = self.processes.filter(trace, row);
-        let mut found = of_number(&self.launches, id).filter(|(host, _)| is_of_process(*host)).map(|(_, row)| row);
-        let first = found.next()?;
-        Some(found.fold(first, |best, other| if is_nearer(trace, row, [best, other]) { other } else { best }))
+    /// The launch of a device event.
+    pub(super) fn of(&self, trace: &Trace, row: usize) -> LaunchMatch {
+        self.launches(trace, row).of(trace, row)
     }
-}
-
-/// The launches of a number, each with its process.
-pub(super) fn of_number(launches: &[((u64, StrId), u32)], id: u64) -> impl Iterator<Item = (StrId, u32)> + '_ {
-    let first = launches.partition_point(|((other, _), _)| *other < id);
-    let same = launches[first..].iter().take_while(move |((other, _), _)| *other == id);
-    same.map(|((_, process), row)| (*process, *row))
-}
-
-/// Whether the second launch of one number is rather that of a device event than the first: it has
-/// its `External id`, or else is the last before it.
-fn is_nearer(trace: &Trace, device: usize, [best, other]: [u32; 2]) -> bool {
-    let external = |row: usize| trace.args.identifier(&trace.strings, trace.events.args(row), ArgKey::ExternalId);
-    let rank = |host: u32| {
-        let start = trace.events.start[host as usize];
-        let is_before = start <= trace.events.start[device];
-        let is_of_call = external(device).is_some_and(|id| external(host as usize) == Some(id));
-        (is_of_call, is_before, if is_before { start.0 } else { i64::MIN })
-    };
-    rank(other) > rank(best)
 }

@@ -5,13 +5,13 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::collective::communicates;
 use super::host_layers::HostLayers;
 use super::linked_trace::LinkedTrace;
-use super::rank_label::{self, RankLabel};
+use super::rank_label;
 use super::rank_rows::RankRows;
 use super::row_labels::{LabelledRow, RowLabels};
+use super::work_processes::WorkProcesses;
 use crate::id::StrId;
 use crate::sort;
 use crate::strings::TextCache;
-use crate::trace::Trace;
 use crate::trace::arg_key::ArgKey;
 use crate::trace::kind::EventKind;
 
@@ -74,62 +74,15 @@ impl MergedRanks {
     pub fn of(linked: &LinkedTrace) -> Option<Self> {
         let trace = &linked.trace;
         let work = WorkProcesses::of(trace)?;
-        let is_labelled = |row: usize| {
-            let template = trace.args.template(trace.events.args(row));
-            let has_rank = template.fields().iter().any(|field| trace.strings.text(field.key) == "rank");
-            has_rank || RankLabel::of_event_name(trace.event_name(row)).is_some()
-        };
-        if work.processes.len() < 2 && !is_labelled(work.first) {
-            return None;
-        }
         let found = labelled(linked, &work).or_else(|| unlabelled(linked, &work));
         found.filter(|found| found.ranks.len() <= MAX_RANKS)
-    }
-}
-
-/// The processes that work: with operators, calls of a runtime, or device work.
-struct WorkProcesses {
-    processes: Vec<StrId>,
-    /// Those with operators or calls.
-    hosts: Vec<StrId>,
-    /// The first event that works.
-    first: usize,
-}
-
-fn is_host_work(kind: EventKind) -> bool {
-    matches!(kind, EventKind::Operator | EventKind::Launch)
-}
-
-impl WorkProcesses {
-    fn of(trace: &Trace) -> Option<Self> {
-        let mut works = vec![false; trace.tracks.len()];
-        let mut first = None;
-        for (row, (kind, track)) in trace.events.kind.iter().zip(&trace.events.track).enumerate() {
-            if is_host_work(*kind) || kind.is_device_work() {
-                first.get_or_insert(row);
-                works[track.index()] = true;
-            }
-        }
-        let of = |is_host: bool| {
-            let tracks = trace.tracks.iter().zip(&works);
-            let tracks = tracks.filter(|(track, works)| **works && (!is_host || track.stream.is_none()));
-            let mut processes: Vec<StrId> = tracks.map(|(track, _)| track.process).collect();
-            sort::ascending(&mut processes);
-            processes.dedup();
-            processes
-        };
-        Some(Self { processes: of(false), hosts: of(true), first: first? })
     }
 }
 
 /// The ranks that a merger labelled.
 fn labelled(linked: &LinkedTrace, work: &WorkProcesses) -> Option<MergedRanks> {
     let trace = &linked.trace;
-    let events = &trace.events;
-    let rows = (0..events.len()).filter(|row| is_host_work(events.kind[*row]) || events.kind[*row].is_device_work());
-    let rows: Vec<u32> = rows.map(|row| row as u32).collect();
-    let first = (trace.process_of(work.first), events.name[work.first], events.args(work.first));
-    let found = RowLabels::find(trace, &work.processes, first, &rows)?;
+    let found = RowLabels::of(trace, work)?;
     let numbers = rank_label::ranks(&found.labels);
     let origin = if numbers.is_some() { RankOrigin::Label } else { RankOrigin::Order };
     let numbers = numbers.unwrap_or_else(|| (0..found.labels.len() as i64).collect());

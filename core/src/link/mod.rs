@@ -18,6 +18,7 @@ mod first_launch;
 mod flow;
 mod forward_backward;
 mod frame_origin;
+mod host_launches;
 mod host_layers;
 mod host_process;
 mod iteration;
@@ -50,6 +51,7 @@ mod stream_wait;
 mod surplus_kernels;
 mod sync;
 mod unlinked_work;
+mod work_processes;
 
 pub use capture::{CapturedGraphs, CapturedKernel};
 pub use collective::{Collective, CollectiveFacts, CollectiveWait, Collectives, UntimedReason};

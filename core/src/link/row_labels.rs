@@ -3,6 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use super::rank_label::RankLabel;
+use super::work_processes::WorkProcesses;
 use crate::id::StrId;
 use crate::sort;
 use crate::trace::Trace;
@@ -36,16 +37,21 @@ pub(super) type LabelledRow = (StrId, StrId, ArgsRef);
 impl RowLabels {
     /// The labels that tell rows of work apart: those of their processes, else of their names, else
     /// of their arguments. `None` if there are no two.
-    pub(super) fn find(trace: &Trace, processes: &[StrId], first: LabelledRow, rows: &[u32]) -> Option<Self> {
-        let by_process = RankLabel::of_processes(trace);
-        let of_processes = processes.iter().filter_map(|process| by_process.get(process).cloned()).collect();
+    pub(super) fn of(trace: &Trace, work: &WorkProcesses) -> Option<Self> {
         let events = &trace.events;
-        let places = rank_places(trace);
+        let first = events.args(work.first);
         let name_label = |name: StrId| RankLabel::of_event_name(trace.strings.text(name)).map(|(label, _)| label);
-        let has_argument = number(trace, &places, first.2).is_some();
+        let first_label = name_label(events.name[work.first]);
+        let places = rank_places(trace);
+        let has_argument = number(trace, &places, first).is_some();
+        if work.processes.len() < 2 && first_label.is_none() && !has_argument {
+            return None;
+        }
+        let by_process = RankLabel::of_processes(trace);
+        let of_processes = work.processes.iter().filter_map(|process| by_process.get(process).cloned()).collect();
         let mut all = distinct(of_processes);
-        if all.len() < 2 && name_label(first.1).is_some() {
-            let mut names: Vec<StrId> = rows.iter().map(|row| events.name[*row as usize]).collect();
+        if all.len() < 2 && first_label.is_some() {
+            let mut names: Vec<StrId> = WorkProcesses::rows(trace).map(|row| events.name[row]).collect();
             sort::ascending(&mut names);
             names.dedup();
             let labels: Option<Vec<_>> = names.into_iter().map(name_label).collect();
@@ -53,16 +59,16 @@ impl RowLabels {
         }
         if all.len() < 2 && has_argument {
             let numbers: Option<Vec<u32>> =
-                rows.iter().map(|row| number(trace, &places, events.args(*row as usize))).collect();
+                WorkProcesses::rows(trace).map(|row| number(trace, &places, events.args(row))).collect();
             let mut numbers = numbers.unwrap_or_default();
             sort::ascending(&mut numbers);
             numbers.dedup();
             all = numbers.into_iter().map(RankLabel::of_number).collect();
         }
-        (all.len() >= 2).then(|| Self::of(trace, all, &by_process, has_argument.then_some(places)))
+        (all.len() >= 2).then(|| Self::with(trace, all, &by_process, has_argument.then_some(places)))
     }
 
-    fn of(
+    fn with(
         trace: &Trace,
         labels: Vec<RankLabel>,
         processes: &FxHashMap<StrId, RankLabel>,
@@ -86,6 +92,11 @@ impl RowLabels {
             let label = RankLabel::of_number(number(trace, &self.by_args, args)?);
             self.labels.binary_search(&label).ok().map(|at| at as u32)
         })
+    }
+
+    /// The label of an event.
+    pub(super) fn of_event(&self, trace: &Trace, row: usize) -> Option<u32> {
+        self.of_row(trace, (trace.process_of(row), trace.events.name[row], trace.events.args(row)))
     }
 
     /// Whether names of events begin with labels.

@@ -14,6 +14,7 @@ pub(super) static ASCEND: Vendor = Vendor {
         launch_kernel: &["aclrtLaunchKernel"],
         launch_graph: &["aclmdlRIExecute"],
         copy: &["aclrtMemcpy"],
+        fill: &["aclrtMemset"],
         begin_capture: &["aclmdlRICaptureBegin"],
         end_capture: &["aclmdlRICaptureEnd"],
         synchronize: &["aclrtSynchronize"],

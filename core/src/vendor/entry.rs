@@ -117,6 +117,8 @@ pub struct HostCalls {
     pub launch_graph: &'static [&'static str],
     /// Enqueues a copy of memory. Its name also has a part of `enqueue`.
     pub copy: &'static [&'static str],
+    /// Enqueues a fill of memory. Its name also has a part of `enqueue`.
+    pub fill: &'static [&'static str],
     /// Begins to capture a graph: the work of later launches is recorded in it, and does not run.
     pub begin_capture: &'static [&'static str],
     /// Ends the capture of a graph.
@@ -148,6 +150,7 @@ impl HostCalls {
         launch_kernel: &[],
         launch_graph: &[],
         copy: &[],
+        fill: &[],
         begin_capture: &[],
         end_capture: &[],
         instantiate_graph: &[],
@@ -168,6 +171,7 @@ impl HostCalls {
         launch_kernel: &["LaunchKernel", "LaunchCooperativeKernel"],
         launch_graph: &["GraphLaunch"],
         copy: &["Memcpy"],
+        fill: &["Memset"],
         begin_capture: &["BeginCapture"],
         end_capture: &["EndCapture"],
         instantiate_graph: &["GraphInstantiate"],

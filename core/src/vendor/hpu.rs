@@ -12,6 +12,7 @@ pub(super) static HPU: Vendor = Vendor {
         // A recipe: kernels and copies.
         launch_graph: &["synLaunch"],
         copy: &["synMemCopy"],
+        fill: &["synMemset"],
         synchronize: &["synStreamSynchronize", "synEventSynchronize", "synDeviceSynchronize"],
         synchronize_event: &["synEventSynchronize"],
         may_wait: &["Synchronize", "synStreamWaitEvent", "Query", "synMemCopy"],

@@ -23,6 +23,8 @@ pub use entry::{
 pub use producer::{EventNames, Producer, ToolName, TrackNames, TrackRole, is_tool_title, producer};
 pub use wording::advice_for;
 
+use crate::event_kind::EventKind;
+
 /// All vendors, and the names that several of them share.
 pub static VENDORS: &[&Vendor] =
     &[&cuda::CUDA, &rocm::ROCM, &xpu::XPU, &mtia::MTIA, &ascend::ASCEND, &hpu::HPU, &aiu::AIU, &portable::PORTABLE];
@@ -96,6 +98,28 @@ pub fn launches_graph(call: &str) -> bool {
 /// Whether a call enqueues a copy.
 pub fn copies(call: &str) -> bool {
     enqueues(call) && has_part(call, |calls| calls.copy)
+}
+
+/// Whether a call enqueues a fill.
+pub fn fills(call: &str) -> bool {
+    enqueues(call) && has_part(call, |calls| calls.fill)
+}
+
+/// The kind of the only device event that a call enqueues; `None` for other calls.
+///
+/// ```
+/// use kinetoscope::EventKind;
+/// use kinetoscope::vendor::single_work;
+/// assert_eq!(single_work("cudaMemsetAsync"), Some(EventKind::Fill));
+/// assert_eq!(single_work("cudaGraphLaunch"), None);
+/// ```
+pub fn single_work(call: &str) -> Option<EventKind> {
+    match () {
+        () if launches_one_kernel(call) => Some(EventKind::Kernel),
+        () if copies(call) => Some(EventKind::Copy),
+        () if fills(call) => Some(EventKind::Fill),
+        () => None,
+    }
 }
 
 /// Whether a call begins to capture a graph.

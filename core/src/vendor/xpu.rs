@@ -16,6 +16,7 @@ pub(super) static XPU: Vendor = Vendor {
         launch_kernel: &["EnqueueKernelLaunch", "EnqueueCooperativeKernelLaunch", "AppendLaunch"],
         launch_graph: &["EnqueueCommandBuffer", "EnqueueGraph"],
         copy: &["Memcpy", "MemoryCopy", "MemBufferCopy", "MemBufferRead", "MemBufferWrite"],
+        fill: &["Fill"],
         synchronize: &["urQueueFinish", "urEventWait", "HostSynchronize", "QueueSynchronize"],
         synchronize_event: &["urEventWait", "EventHostSynchronize"],
         may_wait: &["urQueueFinish", "urEventWait", "Synchronize", "Memcpy", "AppendMemory"],
