@@ -90,8 +90,8 @@ def test_every_command_has_examples() -> None:
 
 @pytest.mark.parametrize("analysis", json.loads(_native.analyses_json()), ids=lambda analysis: analysis["name"])
 def test_options_of_an_analysis_are_parameters(analysis: dict[str, Any]) -> None:
-    words = {"flag": [], "count": ["3"], "number": ["0.5"], "text": ["x"]}
-    values = {"flag": True, "count": 3, "number": 0.5, "text": "x"}
+    words = {"flag": [], "count": ["3"], "id": ["1"], "number": ["0.5"], "text": ["x"]}
+    values = {"flag": True, "count": 3, "id": 1, "number": 0.5, "text": "x"}
     given: dict[str, Any] = {}
     line: list[str] = []
     for option in analysis["options"]:
