@@ -4,6 +4,8 @@
 //! processes are unknown, and runtimes that repeat the first number. A launch of a single kernel
 //! keeps one; the others go, in order of time, to launches that lack theirs.
 
+use std::collections::BTreeMap;
+
 use rustc_hash::FxHashMap;
 
 use super::launch_index::LaunchIndex;
@@ -12,7 +14,7 @@ use crate::sort;
 use crate::strings::TextCache;
 use crate::trace::Trace;
 use crate::trace::kind::EventKind;
-use crate::vendor::{copies, launches_one_kernel};
+use crate::vendor::single_work;
 
 /// Kernels that did not stay with the launch that their `correlation` names.
 #[derive(Debug, Default)]
@@ -26,69 +28,65 @@ pub(super) struct SurplusKernels {
 /// Leaves each launch of a single kernel at most one. A copy may be split, so several copies leave
 /// their call only if as many calls lack theirs.
 pub(super) fn settle(trace: &Trace, launches: &LaunchIndex, launch: &mut OptionalColumn) -> SurplusKernels {
-    let mut settled = settle_kind(trace, launches, launch, EventKind::Kernel, launches_one_kernel);
-    let unmoved = launch.clone();
-    let copies = settle_kind(trace, launches, launch, EventKind::Copy, copies);
-    for row in copies.ambiguous {
-        if let Some(host) = unmoved.get(row) {
-            launch.set(row, host);
-        }
-    }
-    settled.moved.extend(copies.moved);
-    settled
-}
-
-fn settle_kind(
-    trace: &Trace,
-    launches: &LaunchIndex,
-    launch: &mut OptionalColumn,
-    kind: EventKind,
-    is_single: fn(&str) -> bool,
-) -> SurplusKernels {
-    let mut one_kernel = TextCache::new(&trace.strings, is_single);
+    let mut single = TextCache::new(&trace.strings, single_work);
     let events = &trace.events;
-    // By launch, the first of the kind; the others are rare.
+    // By launch, its first work; the others are rare.
     let mut first = OptionalColumn::empty(events.len());
-    let mut crowded: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
-    for row in (0..events.len()).filter(|row| events.kind[*row] == kind) {
-        let Some(host) = launch.get(row).filter(|host| one_kernel.of(events.name[*host as usize])) else { continue };
+    let mut crowded: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+    for row in (0..events.len()).filter(|row| matches!(events.kind[*row], EventKind::Kernel | EventKind::Copy)) {
+        let Some(host) = launch.get(row) else { continue };
+        if single.of(events.name[host as usize]) != Some(events.kind[row]) {
+            continue;
+        }
         match first.get(host as usize) {
             None => first.set(host as usize, row as u32),
             Some(first) => crowded.entry(host).or_insert_with(|| vec![first]).push(row as u32),
         }
     }
-    if crowded.is_empty() {
-        return SurplusKernels::default();
-    }
     let mut settled = SurplusKernels::default();
-    let singles = launches.rows().filter(|row| one_kernel.of(events.name[*row])).collect();
-    let free = FreeLaunches::of(trace, &first, singles);
-    let mut crowded: Vec<_> = crowded.into_iter().collect();
-    sort::ascending(&mut crowded);
-    for (host, mut rows) in crowded {
-        sort::by_key(&mut rows, |row| (events.start[*row as usize], *row));
-        let candidates = free.beside(trace, host, rows.len());
-        let is_in_order = candidates.len() == rows.len()
-            && candidates
-                .iter()
-                .zip(&rows)
-                .all(|(host, row)| events.start[*host as usize] <= events.start[*row as usize]);
-        for (at, row) in rows.into_iter().enumerate() {
-            match candidates.get(at).filter(|_| is_in_order) {
-                Some(other) if *other == host => {}
-                Some(other) => {
-                    launch.set(row as usize, *other);
-                    settled.moved.push(row);
-                }
-                None => {
-                    launch.clear(row as usize);
-                    settled.ambiguous.push(row as usize);
-                }
-            }
+    for kind in [EventKind::Kernel, EventKind::Copy] {
+        let is_kind = |row: &u32| events.kind[*row as usize] == kind;
+        let crowded = crowded.iter().filter(|(_, rows)| rows.iter().all(is_kind));
+        let mut crowded = crowded.map(|(host, rows)| (*host, rows.clone())).peekable();
+        if crowded.peek().is_some() {
+            let singles = launches.rows().filter(|row| single.of(events.name[*row]) == Some(kind)).collect();
+            let free = FreeLaunches::of(trace, &first, singles);
+            crowded.for_each(|(host, rows)| settle_launch(trace, &free, (host, rows), launch, &mut settled));
         }
     }
     sort::ascending(&mut settled.ambiguous);
     settled
+}
+
+/// Gives the work of one launch to it and to free launches.
+fn settle_launch(
+    trace: &Trace,
+    free: &FreeLaunches,
+    (host, mut rows): (u32, Vec<u32>),
+    launch: &mut OptionalColumn,
+    settled: &mut SurplusKernels,
+) {
+    let events = &trace.events;
+    sort::by_key(&mut rows, |row| (events.start[*row as usize], *row));
+    let candidates = free.beside(trace, host, rows.len());
+    let is_before = |(host, row): (&u32, &u32)| events.start[*host as usize] <= events.start[*row as usize];
+    let is_in_order = candidates.len() == rows.len() && candidates.iter().zip(&rows).all(is_before);
+    if !is_in_order && events.kind[rows[0] as usize] == EventKind::Copy {
+        return;
+    }
+    for (at, row) in rows.into_iter().enumerate() {
+        match candidates.get(at).filter(|_| is_in_order) {
+            Some(other) if *other == host => {}
+            Some(other) => {
+                launch.set(row as usize, *other);
+                settled.moved.push(row);
+            }
+            None => {
+                launch.clear(row as usize);
+                settled.ambiguous.push(row as usize);
+            }
+        }
+    }
 }
 
 /// Launches of a single kernel, and whether each lacks its kernel.
