@@ -120,5 +120,5 @@ def test_defects_are_known(name: str, defects: dict[str, int], shared: Path) -> 
 def test_launches_outside_the_window_are_missed_on_two_ranks(shared: Path) -> None:
     job = ks.read(shared / "facebookresearch__param/et_replay/tests/inputs/dlrm_kineto.tar.gz", et=False)
     assert isinstance(job, ks.TraceSet)
-    missed = {rank: health(job[rank], "defect").get("missing_launch", 0) for rank in range(8)}
+    missed = {rank: health(job[rank], "note").get("unrecorded_launch", 0) for rank in range(8)}
     assert missed == {rank: 64 if rank in (1, 3) else 0 for rank in range(8)}
