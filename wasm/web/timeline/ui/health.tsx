@@ -20,7 +20,7 @@ export function Health({ timeline, close }: Props): JSX.Element {
           {overview.verdict.problems.map((problem) => (
             <tr key={`${problem.part} ${problem.message}`}>
               {isOneOfSeveral && <td>{timeline.partName(problem.part)}</td>}
-              <td>{problem.state === "complete" ? "remark" : problem.state}</td>
+              <td class="ks-state">{problem.state === "complete" ? "remark" : problem.state}</td>
               <td>
                 <Message timeline={timeline} problem={problem} close={close} />
                 {problem.advice && <small class="ks-block">Fix: {problem.advice}</small>}
