@@ -1,6 +1,9 @@
 //! Shortens calls and device work that last longer than the recording.
 
+use rustc_hash::FxHashMap;
+
 use crate::id::TrackId;
+use crate::sort;
 use crate::time::{Dur, TimeRange, Ts};
 use crate::trace::Trace;
 use crate::trace::kind::EventKind;
@@ -25,9 +28,10 @@ pub(super) fn shortened(trace: &Trace) -> Vec<(u32, Dur)> {
     let rows = if rows.is_empty() { longer_than_recording(trace) } else { rows };
     let Some(last) = end_of_others(trace, &rows) else { return Vec::new() };
     let last = recording(trace).map_or(last, |span| span.end.max(last));
+    let starts = KindStarts::of(trace);
     let shorter = |row: u32| {
         let start = events.start[row as usize];
-        let next = if trace.is_on_device(row as usize) { None } else { next_start(trace, row) };
+        let next = if trace.is_on_device(row as usize) { None } else { starts.after(trace, row) };
         (row, next.map_or(last, |next| next.min(last)).since(start))
     };
     rows.into_iter().map(shorter).filter(|(row, dur)| *dur < events.dur[*row as usize]).collect()
@@ -97,11 +101,24 @@ fn end_of_others(trace: &Trace, rows: &[u32]) -> Option<Ts> {
     if rows.is_empty() { None } else { (0..events.len()).map(end).max() }
 }
 
-/// The next start of an event of the same kind on the track.
-fn next_start(trace: &Trace, row: u32) -> Option<Ts> {
-    let events = &trace.events;
-    let (track, kind, start): (TrackId, _, _) =
-        (events.track[row as usize], events.kind[row as usize], events.start[row as usize]);
-    let of_track = (0..events.len()).filter(|other| events.track[*other] == track && events.kind[*other] == kind);
-    of_track.map(|other| events.start[other]).filter(|other| *other > start).min()
+/// The starts of all events of each kind on each track, ascending.
+struct KindStarts(FxHashMap<(TrackId, EventKind), Vec<Ts>>);
+
+impl KindStarts {
+    fn of(trace: &Trace) -> Self {
+        let events = &trace.events;
+        let mut starts: FxHashMap<_, Vec<Ts>> = FxHashMap::default();
+        for row in 0..events.len() {
+            starts.entry((events.track[row], events.kind[row])).or_default().push(events.start[row]);
+        }
+        starts.values_mut().for_each(|starts| sort::ascending(starts));
+        Self(starts)
+    }
+
+    /// The next start of an event of the same kind on the track.
+    fn after(&self, trace: &Trace, row: u32) -> Option<Ts> {
+        let (events, row) = (&trace.events, row as usize);
+        let starts = self.0.get(&(events.track[row], events.kind[row]))?;
+        starts.get(starts.partition_point(|start| *start <= events.start[row])).copied()
+    }
 }

@@ -3,6 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use super::problem::{Problem, VerdictState};
+use crate::id::TrackId;
 use crate::link::LinkedTrace;
 use crate::strings::TextCache;
 use crate::time::Ts;
@@ -39,7 +40,8 @@ pub(super) fn problems(linked: &LinkedTrace) -> Vec<Problem> {
         }
     }
     let of_stream = waits.iter().filter(|(_, wait)| *wait == DeviceWait::Stream).map(|(row, _)| *row);
-    let running: Vec<u32> = of_stream.filter(|row| runs(linked, *row as usize)).collect();
+    let kernels = kernels_by_track(linked);
+    let running: Vec<u32> = of_stream.filter(|row| runs(trace, &kernels, *row as usize)).collect();
     let problem = |name, state, rows: &[u32], message: &str, advice| {
         let problem = Problem::new(name, state, rows.len(), message).of_rows(trace, rows).of(waits.len());
         (!rows.is_empty()).then(|| problem.advised(advice))
@@ -106,16 +108,24 @@ fn integer(trace: &Trace, row: usize, key: ArgKey) -> Option<i64> {
     trace.args.integer(&trace.strings, trace.events.args(row), key)
 }
 
+/// The kernels of each track in the order of their starts.
+fn kernels_by_track(linked: &LinkedTrace) -> FxHashMap<TrackId, Vec<u32>> {
+    let events = &linked.trace.events;
+    let mut kernels: FxHashMap<TrackId, Vec<u32>> = FxHashMap::default();
+    for row in linked.links.nesting.order.iter().filter(|row| events.kind[**row as usize] == EventKind::Kernel) {
+        kernels.entry(events.track[*row as usize]).or_default().push(*row);
+    }
+    kernels
+}
+
 /// Whether a kernel of the stream of a wait runs when that begins. The device reports a wait when
 /// it is over.
-fn runs(linked: &LinkedTrace, row: usize) -> bool {
-    let events = &linked.trace.events;
-    let start = events.start[row];
-    let rows = linked.links.nesting.track_rows(events.track[row]);
-    let before = rows.partition_point(|other| events.start[*other as usize] < start);
+fn runs(trace: &Trace, kernels: &FxHashMap<TrackId, Vec<u32>>, row: usize) -> bool {
+    let (events, start) = (&trace.events, trace.events.start[row]);
+    let kernels = kernels.get(&events.track[row]).map_or(&[][..], Vec::as_slice);
+    let before = kernels.partition_point(|kernel| events.start[*kernel as usize] < start);
     // In-order work: of the last kernels, at least one ends last.
-    let kernels = rows[..before].iter().rev().filter(|row| events.kind[**row as usize] == EventKind::Kernel);
-    kernels.take(MAX_BEFORE).any(|kernel| events.end(*kernel as usize) > start)
+    kernels[..before].iter().rev().take(MAX_BEFORE).any(|kernel| events.end(*kernel as usize) > start)
 }
 
 /// Kernels before a wait that are looked at.
