@@ -9,12 +9,12 @@ use std::hash::Hash;
 
 use rustc_hash::FxHashMap;
 
+use super::enqueued_work::EnqueuedWork;
 use super::links::Links;
 use crate::id::{StrId, TrackId};
 use crate::strings::TextCache;
 use crate::trace::Trace;
 use crate::trace::kind::EventKind;
-use crate::vendor;
 
 /// Streams on which lost work can have run.
 #[derive(Debug, Clone, Default)]
@@ -34,36 +34,18 @@ impl PossibleStreams {
     }
 }
 
-/// The work that a call enqueues.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum EnqueuedWork {
-    Kernel,
-    Copy,
-    Graph,
-}
-
-impl EnqueuedWork {
-    fn of(call: &str) -> Self {
-        match () {
-            () if vendor::launches_graph(call) => Self::Graph,
-            () if vendor::copies(call) => Self::Copy,
-            () => Self::Kernel,
-        }
-    }
-}
-
 type StreamsBy<K> = FxHashMap<K, BTreeSet<TrackId>>;
 
 /// The streams of recorded work, by the calls that launched it.
 pub(super) struct LaunchStreams<'a> {
     trace: &'a Trace,
     links: &'a Links,
-    work: TextCache<'a, EnqueuedWork>,
+    work: TextCache<'a, Option<EnqueuedWork>>,
     communicates: TextCache<'a, bool>,
-    of_owners: StreamsBy<(TrackId, StrId, EnqueuedWork)>,
-    of_named: StreamsBy<(StrId, StrId, EnqueuedWork)>,
+    of_owners: StreamsBy<(TrackId, StrId, Option<EnqueuedWork>)>,
+    of_named: StreamsBy<(StrId, StrId, Option<EnqueuedWork>)>,
     /// Without communication.
-    of_threads: StreamsBy<(TrackId, EnqueuedWork)>,
+    of_threads: StreamsBy<(TrackId, Option<EnqueuedWork>)>,
     of_whole_threads: StreamsBy<TrackId>,
     of_processes: StreamsBy<StrId>,
     /// Of processes of which no work is known: the streams of the file, if no process launched

@@ -5,6 +5,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::enqueued_work::EnqueuedWork;
 use super::launch::LaunchedEvents;
 use super::nesting::Nesting;
 use super::unlinked_work;
@@ -36,9 +37,9 @@ pub(super) fn find(
     if outer.is_empty() || links_nothing(trace, launched) {
         return LaunchesWithoutWork { lost: Vec::new(), others: outer };
     }
-    let mut must_run = TextCache::new(&trace.strings, must_run);
+    let mut work = TextCache::new(&trace.strings, EnqueuedWork::of);
     let captures = Captures::of(trace, launched);
-    let is_lost = |row: &u32| must_run.of(trace.events.name[*row as usize]) && !captures.contain(trace, *row);
+    let is_lost = |row: &u32| work.of(trace.events.name[*row as usize]).is_some() && !captures.contain(trace, *row);
     let (lost, mut others): (Vec<_>, Vec<_>) = outer.into_iter().partition(is_lost);
     let (lost, unnumbered) = unlinked_work::leave_out(trace, launch, launched, lost);
     others.extend(unnumbered);
@@ -81,13 +82,6 @@ pub(crate) fn is_inner_launch(
             || trace.correlation_id(row).is_some_and(|id| trace.correlation_id(parent) == Some(id))
     };
     parent.is_some_and(|parent| is_launch(parent) && enqueues.of(trace.events.name[parent]) && is_around(parent))
-}
-
-/// Whether device work runs for each call of this name.
-fn must_run(call: &str) -> bool {
-    vendor::launches_one_kernel(call)
-        || (vendor::launches_graph(call) && vendor::enqueues(call))
-        || vendor::copies(call)
 }
 
 /// When each process captured graphs.

@@ -4,37 +4,18 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::problem::{Problem, VerdictState};
 use crate::id::TrackId;
-use crate::link::{LinkedTrace, LostRange, is_inner_launch};
+use crate::link::{EnqueuedWork, LinkedTrace, LostRange, is_inner_launch};
 use crate::strings::TextCache;
 use crate::time::{TimeRange, Ts};
 use crate::trace::kind::EventKind;
 use crate::trace::track::Stream;
 use crate::vendor;
 
-/// The work that a launch enqueues.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum LaunchRole {
-    Kernel,
-    Graph,
-    Copy,
-}
-
-impl LaunchRole {
-    fn of(call: &str) -> Option<Self> {
-        match () {
-            () if vendor::launches_graph(call) => Some(Self::Graph),
-            () if vendor::copies(call) => Some(Self::Copy),
-            () if vendor::launches_one_kernel(call) => Some(Self::Kernel),
-            () => None,
-        }
-    }
-
-    fn noun(self) -> &'static str {
-        match self {
-            Self::Kernel => "kernel launches",
-            Self::Graph => "graph launches",
-            Self::Copy => "copies",
-        }
+fn noun(work: EnqueuedWork) -> &'static str {
+    match work {
+        EnqueuedWork::Kernel => "kernel launches",
+        EnqueuedWork::Graph => "graph launches",
+        EnqueuedWork::Copy => "copies",
     }
 }
 
@@ -50,8 +31,8 @@ enum LossPlace {
 }
 
 impl LossPlace {
-    fn message(self, work: LaunchRole) -> String {
-        let noun = work.noun();
+    fn message(self, work: EnqueuedWork) -> String {
+        let noun = noun(work);
         match self {
             Self::All => format!("{noun} have no device work: the file has none of their records"),
             Self::Start => {
@@ -63,13 +44,13 @@ impl LossPlace {
         }
     }
 
-    fn advice(self, work: LaunchRole) -> &'static str {
+    fn advice(self, work: EnqueuedWork) -> &'static str {
         match (self, work) {
             (Self::Start, _) => {
                 "let the profiler warm up (schedule(warmup=…)), synchronize before it starts, or restart it"
             }
             (Self::End, _) => "synchronize the device before the profiler stops",
-            (_, LaunchRole::Graph) => {
+            (_, EnqueuedWork::Graph) => {
                 "record with a driver and profiler that trace the nodes of graphs, and replay each graph once before"
             }
             (Self::All, _) => {
@@ -93,7 +74,7 @@ pub(super) fn problems(linked: &LinkedTrace) -> Vec<Problem> {
     let mut groups: BTreeMap<LossKey, Vec<&LostRange>> = BTreeMap::new();
     for range in &lost.ranges {
         let name = trace.event_name(range.launch as usize);
-        let Some(work) = LaunchRole::of(name) else { continue };
+        let Some(work) = EnqueuedWork::of(name) else { continue };
         let start = trace.events.start[range.launch as usize];
         let stream = range.place.map(|stream| (stream.device, stream.stream));
         let has_work = linked.links.launched.of(range.launch as usize).len() > 0;
@@ -127,11 +108,11 @@ pub(super) fn problems(linked: &LinkedTrace) -> Vec<Problem> {
 }
 
 /// Device and stream, work and place of launches.
-type LossKey = (Option<(Option<i64>, Option<i64>)>, LaunchRole, LossPlace);
+type LossKey = (Option<(Option<i64>, Option<i64>)>, EnqueuedWork, LossPlace);
 
 /// The launches whose work is in the file.
 struct RecordedWork {
-    kinds: BTreeSet<LaunchRole>,
+    kinds: BTreeSet<EnqueuedWork>,
     /// The first and the last of each stream.
     streams: BTreeMap<TrackId, (Ts, Ts)>,
 }
@@ -146,7 +127,7 @@ impl RecordedWork {
                 let start = events.start[launch];
                 let range = recorded.streams.entry(events.track[device]).or_insert((start, start));
                 *range = (range.0.min(start), range.1.max(start));
-                recorded.kinds.extend(LaunchRole::of(trace.event_name(launch)));
+                recorded.kinds.extend(EnqueuedWork::of(trace.event_name(launch)));
             }
         }
         recorded
@@ -161,10 +142,10 @@ impl RecordedWork {
 
 /// How many launches of each kind there are. A call of the driver inside one of the runtime is none
 /// of its own.
-fn totals(linked: &LinkedTrace) -> BTreeMap<LaunchRole, usize> {
+fn totals(linked: &LinkedTrace) -> BTreeMap<EnqueuedWork, usize> {
     let (trace, nesting) = (&linked.trace, &linked.links.nesting);
     let mut enqueues = TextCache::new(&trace.strings, vendor::enqueues);
-    let mut role = TextCache::new(&trace.strings, LaunchRole::of);
+    let mut role = TextCache::new(&trace.strings, EnqueuedWork::of);
     let mut totals = BTreeMap::new();
     let is_launch = |row: &usize| trace.events.kind[*row] == EventKind::Launch && !trace.is_on_device(*row);
     for row in (0..trace.events.len()).filter(is_launch) {
