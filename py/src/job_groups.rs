@@ -43,9 +43,25 @@ type Inferred = (Vec<Vec<Option<u32>>>, Vec<Option<usize>>);
 /// Infers the groups of calls, which are a JSON list per rank, among the candidates.
 #[pyfunction(name = "infer_groups")]
 pub(crate) fn infer(py: Python<'_>, calls: &str, candidates: Vec<(usize, Vec<usize>)>) -> PyResult<Inferred> {
-    let calls: Vec<Vec<GroupCall>> =
-        serde_json::from_str(calls).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    let calls: Vec<Vec<GroupCall>> = serde_json::from_str(calls).map_err(invalid)?;
     let candidates: Vec<_> = candidates.into_iter().map(|(size, members)| CandidateGroup { size, members }).collect();
     let found = py.detach(|| infer_groups(&calls, &candidates));
     Ok((found.of_call, found.left))
+}
+
+/// What keeps two calls in JSON, of ranks at these places of a group, from being one communication.
+#[pyfunction]
+pub(crate) fn call_difference(one: &str, other: &str, places: [usize; 2]) -> PyResult<Option<&'static str>> {
+    let [one, other] = [one, other].map(serde_json::from_str::<GroupCall>);
+    Ok(one.map_err(invalid)?.difference(&other.map_err(invalid)?, places))
+}
+
+/// Whether a call in JSON is valid for a group of so many ranks.
+#[pyfunction]
+pub(crate) fn call_fits(call: &str, size: usize) -> PyResult<bool> {
+    Ok(serde_json::from_str::<GroupCall>(call).map_err(invalid)?.fits(size))
+}
+
+fn invalid(error: serde_json::Error) -> PyErr {
+    PyValueError::new_err(error.to_string())
 }

@@ -40,7 +40,7 @@ mod _native {
     #[pymodule_export]
     use crate::head::{head, head_of, pair_up};
     #[pymodule_export]
-    use crate::job_groups::{JobGroups, infer};
+    use crate::job_groups::{JobGroups, call_difference, call_fits, infer};
     #[pymodule_export]
     use crate::name::{class_of_kernel, execution_beside, kind_of_category};
     #[pymodule_export]

@@ -440,6 +440,22 @@ fn communications_and_sequence_numbers_are_checked() {
 }
 
 #[test]
+fn steps_of_several_processes_are_said_beside_the_verdict() {
+    let step = |process: u32, number: i64, start: i64| {
+        json!({"ph": "X", "cat": "user_annotation", "name": format!("ProfilerStep#{number}"), "pid": process,
+            "tid": process, "ts": start, "dur": 100})
+    };
+    let merged = verdict(&linked(&[step(1, 5, 0), step(1, 6, 100), step(2, 5, 40), step(2, 6, 140)]));
+    let problem = of(&merged, "steps_of_several_processes").unwrap();
+    assert_eq!((problem.count, problem.num_all, problem.events.as_slice()), (2, Some(4), &[2, 3][..]));
+    assert!(problem.is_shown());
+    assert_eq!(merged.state, VerdictState::Complete);
+    let device = json!({"ph": "X", "cat": "gpu_user_annotation", "name": "ProfilerStep#5", "pid": 0, "tid": 7,
+        "ts": 40, "dur": 100, "args": {"device": 0, "stream": 7}});
+    assert_eq!(verdict(&linked(&[step(1, 5, 0), step(1, 6, 100), device])).problems, []);
+}
+
+#[test]
 fn damage_of_a_file_is_a_problem_with_the_worst_state_first() {
     let text = r#"{"traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "a", "pid": 1, "tid": 1, "ts": 5, "dur": -3},
         {"ph": "X", "cat": "cpu_op", "name": "b", "pid": 1, "tid": 1, "ts": 9, "du"#;

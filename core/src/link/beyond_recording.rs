@@ -16,7 +16,7 @@ const SLACK: Dur = Dur(100_000);
 
 /// Without the recorder's own time, an event lasts impossibly long if it lasts this many times as
 /// long as all others together, and at least so long, and the others do not last for a moment only.
-const MUCH_LONGER: i64 = 10;
+pub(super) const MUCH_LONGER: i64 = 10;
 const LONG: Dur = Dur(100_000_000);
 const MOMENT: Dur = Dur(1_000_000);
 

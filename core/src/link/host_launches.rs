@@ -37,9 +37,12 @@ pub(super) struct HostLaunches {
 
 impl HostLaunches {
     /// `launches` and `rows` are those of a rank; `rows` is `None` for the whole file.
-    pub(super) fn new(trace: &Trace, launches: impl Iterator<Item = usize>, rows: Option<&[u32]>) -> Self {
+    pub(super) fn new(trace: &Trace, launches: impl Iterator<Item = u32>, rows: Option<&[u32]>) -> Self {
         let events = &trace.events;
-        let key = |row: usize| Some(((trace.correlation_id(row)?, trace.process_of(row)), row as u32));
+        let key = |row: u32| {
+            let at = row as usize;
+            Some(((trace.correlation_id(at)?, trace.process_of(at)), row))
+        };
         let mut launches: Vec<_> = launches.filter_map(key).collect();
         sort::by_key(&mut launches, |(key, row)| (*key, events.start[*row as usize]));
         // A call of the driver inside one of the runtime may bear its number.
@@ -50,6 +53,9 @@ impl HostLaunches {
         launches.dedup_by(|(key, row), (before, other)| key == before && is_inside(*row, *other));
         let processes = HostProcesses::new(trace, &launches, rows);
         let mut contested: FxHashMap<WorkKey, usize> = FxHashMap::default();
+        if !processes.are_mixed() {
+            return Self { launches, processes, contested };
+        }
         let mut count = |row: usize| {
             if events.kind[row].is_device_work()
                 && trace.is_on_device(row)
@@ -72,8 +78,8 @@ impl HostLaunches {
 
     /// Rows of all launches with a number; of a call of the driver inside one of the runtime, only
     /// the outer.
-    pub(super) fn rows(&self) -> impl Iterator<Item = usize> + '_ {
-        self.launches.iter().map(|(_, row)| *row as usize)
+    pub(super) fn rows(&self) -> impl Iterator<Item = u32> + '_ {
+        self.launches.iter().map(|(_, row)| *row)
     }
 
     /// The host process of a device event, if the file tells it.

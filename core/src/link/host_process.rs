@@ -23,7 +23,6 @@ pub(super) struct HostProcesses {
     of_device: FxHashMap<StrId, StrId>,
     /// For processes of devices that several host processes use.
     blocks: HostBlocks,
-    /// Whether several host processes use the same ids, and their events alternate in the file.
     is_mixed: bool,
 }
 
@@ -72,6 +71,11 @@ impl HostProcesses {
     pub(super) fn of(&self, trace: &Trace, row: usize) -> Option<StrId> {
         let of_device = self.of_device.get(&trace.process_of(row)).copied();
         of_device.or_else(|| self.blocks.at(trace.events.position[row]))
+    }
+
+    /// Whether several host processes use the same ids, and their events alternate in the file.
+    pub(super) fn are_mixed(&self) -> bool {
+        self.is_mixed
     }
 
     /// Whether a device event may be of several processes, which use the same ids.

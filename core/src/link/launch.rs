@@ -101,18 +101,19 @@ pub(crate) fn lacks_device_work(trace: &Trace) -> bool {
 /// Joins device work and launches: on `correlation`, then by the flows that the file draws, then on
 /// an `External id` that only one launch has. One launch of a graph may have many device events.
 pub(super) fn link_launches(trace: &Trace, warnings: &mut Warnings) -> (OptionalColumn, LaunchedEvents) {
-    let num_events = trace.events.len();
     let launches = LaunchIndex::new(trace);
-    let mut launch = OptionalColumn::empty(num_events);
+    let devices: Vec<usize> = (0..trace.events.len()).filter(|row| is_enqueued(trace, *row)).collect();
+    let mut launch = OptionalColumn::empty(trace.events.len());
     let (mut missing, mut ambiguous) = (Vec::new(), Vec::new());
-    for row in (0..num_events).filter(|row| is_enqueued(trace, *row)) {
+    for row in devices.iter().copied() {
         match launches.of(trace, row) {
             LaunchMatch::Found(host) => launch.set(row, host),
             LaunchMatch::Missing => missing.push(row),
             LaunchMatch::Ambiguous => ambiguous.push(row),
         }
     }
-    let surplus = surplus_kernels::settle(trace, &launches, &mut launch);
+    let numbered = pairs(&devices, &launch);
+    let surplus = surplus_kernels::settle(trace, &launches, &numbered, &mut launch);
     let mut methods: Vec<_> = surplus.moved.into_iter().map(|row| (row, LinkMethod::LaunchOrder)).collect();
     let mut of_flows = flow_rows(trace, &launches, &missing, |_| true, &mut launch);
     // Ranks that share flow ids make more ends than two.
@@ -120,25 +121,42 @@ pub(super) fn link_launches(trace: &Trace, warnings: &mut Warnings) -> (Optional
     methods.extend(of_flows.into_iter().map(|row| (row, LinkMethod::Flow)));
     let (external, unclear) = external_rows(trace, &launches, &missing, &mut launch);
     methods.extend(external.into_iter().map(|row| (row, LinkMethod::ExternalId)));
-    let arrows = Arrows::of(trace, &device_rows(trace));
+    let arrows = Arrows::of(trace, &devices);
     methods.extend(arrow_rows(&arrows, &mut launch).into_iter().map(|row| (row, LinkMethod::Flow)));
     sort::ascending(&mut methods);
-    let linked = (0..num_events).filter_map(|row| Some((launch.get(row)?, row as u32)));
-    let mut pairs: Vec<_> = linked.collect();
-    sort::ascending(&mut pairs);
-    let mut launched = LaunchedEvents { pairs, methods, arrows, ..LaunchedEvents::default() };
+    let is_changed = !methods.is_empty() || !surplus.ambiguous.is_empty();
+    let pairs = if is_changed { pairs(&devices, &launch) } else { numbered };
     ambiguous.retain(|row| launch.get(*row).is_none());
     let ambiguous: BTreeSet<usize> = ambiguous.into_iter().chain(surplus.ambiguous).chain(unclear).collect();
     missing.retain(|row| {
         launch.get(*row).is_none() && trace.events.kind[*row].is_device_work() && !ambiguous.contains(row)
     });
-    launched.ambiguous = ambiguous.iter().map(|row| *row as u32).collect();
-    count_events(trace, WarningKind::AmbiguousLaunch, ambiguous.into_iter(), warnings);
+    count_events(trace, WarningKind::AmbiguousLaunch, ambiguous.iter().copied(), warnings);
+    let without = without_work(trace, &launches, &pairs);
     count_unlaunched(trace, launches, &launch, &missing, warnings);
+    let ambiguous = ambiguous.into_iter().map(|row| row as u32).collect();
+    (launch, LaunchedEvents { pairs, methods, without, ambiguous, arrows })
+}
+
+/// Launches with the device events that they enqueued, sorted.
+fn pairs(devices: &[usize], launch: &OptionalColumn) -> Vec<(u32, u32)> {
+    let linked = devices.iter().filter_map(|row| Some((launch.get(*row)?, *row as u32)));
+    let mut pairs: Vec<_> = linked.collect();
+    // Runs in every read, so it has an instantiation of its own.
+    pairs.sort_unstable();
+    pairs
+}
+
+/// The launches that enqueue work and have no device event, ascending.
+fn without_work(trace: &Trace, launches: &LaunchIndex, pairs: &[(u32, u32)]) -> Vec<u32> {
     let mut enqueue = TextCache::new(&trace.strings, enqueues);
-    let hosts = (0..num_events).filter(|row| is_launch(trace, *row) && enqueue.of(trace.events.name[*row]));
-    launched.without = hosts.filter(|row| launched.of(*row).len() == 0).map(|row| row as u32).collect();
-    (launch, launched)
+    let mut with = pairs.iter().map(|(launch, _)| *launch).peekable();
+    let mut has_work = |row: u32| {
+        while with.next_if(|launch| *launch < row).is_some() {}
+        with.peek() == Some(&row)
+    };
+    let calls = launches.calls().iter().copied();
+    calls.filter(|row| enqueue.of(trace.events.name[*row as usize]) && !has_work(*row)).collect()
 }
 
 /// Counts device work without a launch: a defect where its launch has to be in the file.
@@ -172,7 +190,7 @@ fn flow_rows(
     if missing.is_empty() || trace.flows.is_empty() {
         return rows;
     }
-    let hosts = FlowTargets::new(trace, (0..trace.events.len()).filter(|row| is_launch(trace, *row)));
+    let hosts = FlowTargets::new(trace, launches.calls().iter().map(|row| *row as usize));
     let devices = FlowTargets::new(trace, missing.iter().copied());
     for mut ends in flows(trace, |_| true).filter(|ends| may_tell(ends.len())) {
         sort::by_key(&mut ends, |end| end.time);
@@ -193,10 +211,6 @@ fn flow_rows(
         }
     }
     rows
-}
-
-fn device_rows(trace: &Trace) -> Vec<usize> {
-    (0..trace.events.len()).filter(|row| is_enqueued(trace, *row)).collect()
 }
 
 /// Gives device events without a launch the host event from which an arrow leads to them, rather a
@@ -240,7 +254,7 @@ fn external_rows(
     let mut enqueue = TextCache::new(&trace.strings, enqueues);
     let mut copy = TextCache::new(&trace.strings, copies);
     let mut hosts: FxHashMap<(Option<u32>, u64, bool), Vec<usize>> = FxHashMap::default();
-    for row in (0..trace.events.len()).filter(|row| is_launch(trace, *row)) {
+    for row in launches.calls().iter().map(|row| *row as usize) {
         if let Some(id) = id(row).filter(|_| enqueue.of(trace.events.name[row])) {
             hosts.entry((launches.label(trace, row), id, copy.of(trace.events.name[row]))).or_default().push(row);
         }

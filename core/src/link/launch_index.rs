@@ -2,7 +2,6 @@
 
 use super::host_launches::{HostLaunches, LaunchMatch};
 use super::row_labels::RowLabels;
-use super::work_processes::WorkProcesses;
 use crate::id::StrId;
 use crate::trace::Trace;
 use crate::trace::kind::EventKind;
@@ -18,6 +17,8 @@ pub(super) fn is_launch(trace: &Trace, row: usize) -> bool {
 #[derive(Debug)]
 pub(super) struct LaunchIndex {
     labels: Option<RowLabels>,
+    /// Rows of all calls, ascending.
+    calls: Vec<u32>,
     /// Those of the file.
     all: HostLaunches,
     /// Those of each label.
@@ -27,10 +28,10 @@ pub(super) struct LaunchIndex {
 impl LaunchIndex {
     pub(super) fn new(trace: &Trace) -> Self {
         let num_events = trace.events.len();
-        let all = HostLaunches::new(trace, (0..num_events).filter(|row| is_launch(trace, *row)), None);
-        let work = WorkProcesses::of(trace).filter(|_| !all.is_empty());
-        let labels = work.and_then(|work| RowLabels::of(trace, &work));
-        let mut index = Self { labels, all, of_label: Vec::new() };
+        let calls: Vec<u32> = (0..num_events).filter(|row| is_launch(trace, *row)).map(|row| row as u32).collect();
+        let all = HostLaunches::new(trace, calls.iter().copied(), None);
+        let labels = if all.is_empty() { None } else { RowLabels::of(trace) };
+        let mut index = Self { labels, calls, all, of_label: Vec::new() };
         if let Some(labels) = &index.labels {
             let mut rows: Vec<Vec<u32>> = vec![Vec::new(); labels.labels.len()];
             for row in 0..num_events {
@@ -43,7 +44,7 @@ impl LaunchIndex {
             // Labels that launches and device events do not share say nothing about launches.
             if rows.iter().any(|rows| has(rows, is_launch) && has(rows, Trace::is_on_device)) {
                 let launches = |rows: &Vec<u32>| {
-                    let launches = rows.iter().map(|row| *row as usize).filter(|row| is_launch(trace, *row));
+                    let launches = rows.iter().copied().filter(|row| is_launch(trace, *row as usize));
                     HostLaunches::new(trace, launches, Some(rows))
                 };
                 index.of_label = rows.iter().map(launches).collect();
@@ -54,9 +55,14 @@ impl LaunchIndex {
         index
     }
 
+    /// Rows of all calls of a device's runtime or driver, ascending.
+    pub(super) fn calls(&self) -> &[u32] {
+        &self.calls
+    }
+
     /// Rows of all launches with a number; of a call of the driver inside one of the runtime, only
     /// the outer.
-    pub(super) fn rows(&self) -> impl Iterator<Item = usize> + '_ {
+    pub(super) fn rows(&self) -> impl Iterator<Item = u32> + '_ {
         self.all.rows()
     }
 

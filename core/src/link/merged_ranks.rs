@@ -72,17 +72,15 @@ pub struct MergedRanks {
 impl MergedRanks {
     /// The ranks of a file; `None` for the recording of one rank.
     pub fn of(linked: &LinkedTrace) -> Option<Self> {
-        let trace = &linked.trace;
-        let work = WorkProcesses::of(trace)?;
-        let found = labelled(linked, &work).or_else(|| unlabelled(linked, &work));
+        let found = labelled(linked).or_else(|| unlabelled(linked));
         found.filter(|found| found.ranks.len() <= MAX_RANKS)
     }
 }
 
 /// The ranks that a merger labelled.
-fn labelled(linked: &LinkedTrace, work: &WorkProcesses) -> Option<MergedRanks> {
+fn labelled(linked: &LinkedTrace) -> Option<MergedRanks> {
     let trace = &linked.trace;
-    let found = RowLabels::of(trace, work)?;
+    let found = RowLabels::of(trace)?;
     let numbers = rank_label::ranks(&found.labels);
     let origin = if numbers.is_some() { RankOrigin::Label } else { RankOrigin::Order };
     let numbers = numbers.unwrap_or_else(|| (0..found.labels.len() as i64).collect());
@@ -100,8 +98,9 @@ fn labelled(linked: &LinkedTrace, work: &WorkProcesses) -> Option<MergedRanks> {
 }
 
 /// The ranks of a file without labels: processes with device work of their own.
-fn unlabelled(linked: &LinkedTrace, work: &WorkProcesses) -> Option<MergedRanks> {
+fn unlabelled(linked: &LinkedTrace) -> Option<MergedRanks> {
     let trace = &linked.trace;
+    let work = WorkProcesses::of(trace);
     if work.hosts.len() < 2 {
         return None;
     }

@@ -5,7 +5,7 @@
 //! little are real (programmatic dependent launch), as are parallel branches of one graph and the
 //! work of streams that run out of order.
 
-use super::beyond_recording;
+use super::beyond_recording::{self, MUCH_LONGER};
 use super::event_warnings::count_events;
 use crate::id::TrackId;
 use crate::sort;
@@ -20,9 +20,6 @@ const FAR: Dur = Dur(100_000);
 
 /// A stream of which more than one in so many outlast later work does not run in order.
 const IN_ORDER: usize = 5;
-
-/// Work after which a synchronisation returned too early lasts this many times as long as all else.
-const MUCH_LONGER: i64 = 10;
 
 /// Shortens impossible durations; [`EventTable::recorded`] keeps those of the file.
 ///

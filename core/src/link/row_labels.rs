@@ -37,17 +37,18 @@ pub(super) type LabelledRow = (StrId, StrId, ArgsRef);
 impl RowLabels {
     /// The labels that tell rows of work apart: those of their processes, else of their names, else
     /// of their arguments. `None` if there are no two.
-    pub(super) fn of(trace: &Trace, work: &WorkProcesses) -> Option<Self> {
+    pub(super) fn of(trace: &Trace) -> Option<Self> {
         let events = &trace.events;
-        let first = events.args(work.first);
+        let first = WorkProcesses::rows(trace).next()?;
         let name_label = |name: StrId| RankLabel::of_event_name(trace.strings.text(name)).map(|(label, _)| label);
-        let first_label = name_label(events.name[work.first]);
+        let first_label = name_label(events.name[first]);
         let places = rank_places(trace);
-        let has_argument = number(trace, &places, first).is_some();
-        if work.processes.len() < 2 && first_label.is_none() && !has_argument {
+        let has_argument = number(trace, &places, events.args(first)).is_some();
+        let by_process = RankLabel::of_processes(trace);
+        if distinct(by_process.values().cloned().collect()).len() < 2 && first_label.is_none() && !has_argument {
             return None;
         }
-        let by_process = RankLabel::of_processes(trace);
+        let work = WorkProcesses::of(trace);
         let of_processes = work.processes.iter().filter_map(|process| by_process.get(process).cloned()).collect();
         let mut all = distinct(of_processes);
         if all.len() < 2 && first_label.is_some() {

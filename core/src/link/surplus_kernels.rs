@@ -4,8 +4,6 @@
 //! processes are unknown, and runtimes that repeat the first number. A launch of a single kernel
 //! keeps one; the others go, in order of time, to launches that lack theirs.
 
-use std::collections::BTreeMap;
-
 use rustc_hash::FxHashMap;
 
 use super::launch_index::LaunchIndex;
@@ -26,32 +24,33 @@ pub(super) struct SurplusKernels {
 }
 
 /// Leaves each launch of a single kernel at most one. A copy may be split, so several copies leave
-/// their call only if as many calls lack theirs.
-pub(super) fn settle(trace: &Trace, launches: &LaunchIndex, launch: &mut OptionalColumn) -> SurplusKernels {
+/// their call only if as many calls lack theirs. `pairs` are those of `launch`, sorted.
+pub(super) fn settle(
+    trace: &Trace,
+    launches: &LaunchIndex,
+    pairs: &[(u32, u32)],
+    launch: &mut OptionalColumn,
+) -> SurplusKernels {
     let mut single = TextCache::new(&trace.strings, single_work);
     let events = &trace.events;
-    // By launch, its first work; the others are rare.
-    let mut first = OptionalColumn::empty(events.len());
-    let mut crowded: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
-    for row in (0..events.len()).filter(|row| matches!(events.kind[*row], EventKind::Kernel | EventKind::Copy)) {
-        let Some(host) = launch.get(row) else { continue };
-        if single.of(events.name[host as usize]) != Some(events.kind[row]) {
-            continue;
-        }
-        match first.get(host as usize) {
-            None => first.set(host as usize, row as u32),
-            Some(first) => crowded.entry(host).or_insert_with(|| vec![first]).push(row as u32),
+    let mut crowded: Vec<(u32, EventKind, Vec<u32>)> = Vec::new();
+    for work in pairs.chunk_by(|(host, _), (next, _)| host == next).filter(|work| work.len() > 1) {
+        let host = work[0].0;
+        if let Some(kind) = single.of(events.name[host as usize]) {
+            let rows = work.iter().map(|(_, row)| *row).filter(|row| events.kind[*row as usize] == kind);
+            crowded.push((host, kind, rows.collect()));
         }
     }
+    crowded.retain(|(.., rows)| rows.len() > 1);
     let mut settled = SurplusKernels::default();
     for kind in [EventKind::Kernel, EventKind::Copy] {
-        let is_kind = |row: &u32| events.kind[*row as usize] == kind;
-        let crowded = crowded.iter().filter(|(_, rows)| rows.iter().all(is_kind));
-        let mut crowded = crowded.map(|(host, rows)| (*host, rows.clone())).peekable();
-        if crowded.peek().is_some() {
-            let singles = launches.rows().filter(|row| single.of(events.name[*row]) == Some(kind)).collect();
-            let free = FreeLaunches::of(trace, &first, singles);
-            crowded.for_each(|(host, rows)| settle_launch(trace, &free, (host, rows), launch, &mut settled));
+        let of_kind: Vec<_> = crowded.iter().filter(|(_, other, _)| *other == kind).collect();
+        if !of_kind.is_empty() {
+            let singles = launches.rows().filter(|row| single.of(events.name[*row as usize]) == Some(kind)).collect();
+            let free = FreeLaunches::of(trace, pairs, singles);
+            for (host, _, rows) in of_kind {
+                settle_launch(trace, &free, (*host, rows.clone()), launch, &mut settled);
+            }
         }
     }
     sort::ascending(&mut settled.ambiguous);
@@ -98,16 +97,16 @@ struct FreeLaunches {
 }
 
 impl FreeLaunches {
-    /// `kernel` is the first kernel of each launch that has one.
-    fn of(trace: &Trace, kernel: &OptionalColumn, mut rows: Vec<usize>) -> Self {
-        sort::by_key(&mut rows, |row| trace.events.start[*row]);
+    /// `pairs` are launches with their work.
+    fn of(trace: &Trace, pairs: &[(u32, u32)], mut rows: Vec<u32>) -> Self {
+        sort::by_key(&mut rows, |row| trace.events.start[*row as usize]);
         let mut free = Self { by_number: FxHashMap::default(), by_thread: FxHashMap::default() };
         for row in rows {
-            let launch = (row as u32, kernel.get(row).is_none());
-            if let Some(id) = trace.correlation_id(row) {
+            let launch = (row, pairs.binary_search_by_key(&row, |(host, _)| *host).is_err());
+            if let Some(id) = trace.correlation_id(row as usize) {
                 free.by_number.entry(id).or_default().push(launch);
             }
-            free.by_thread.entry(trace.events.track[row]).or_default().push(launch);
+            free.by_thread.entry(trace.events.track[row as usize]).or_default().push(launch);
         }
         free
     }

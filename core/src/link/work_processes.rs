@@ -10,8 +10,6 @@ pub(super) struct WorkProcesses {
     pub(super) processes: Vec<StrId>,
     /// Those with operators or calls.
     pub(super) hosts: Vec<StrId>,
-    /// The first event that works.
-    pub(super) first: usize,
 }
 
 /// Whether events of a kind are operators or calls.
@@ -20,11 +18,9 @@ fn is_host_work(kind: EventKind) -> bool {
 }
 
 impl WorkProcesses {
-    pub(super) fn of(trace: &Trace) -> Option<Self> {
+    pub(super) fn of(trace: &Trace) -> Self {
         let mut works = vec![false; trace.tracks.len()];
-        let mut first = None;
         for row in Self::rows(trace) {
-            first.get_or_insert(row);
             works[trace.events.track[row].index()] = true;
         }
         let of = |is_host: bool| {
@@ -35,7 +31,7 @@ impl WorkProcesses {
             processes.dedup();
             processes
         };
-        Some(Self { processes: of(false), hosts: of(true), first: first? })
+        Self { processes: of(false), hosts: of(true) }
     }
 
     /// Rows of the events that work.

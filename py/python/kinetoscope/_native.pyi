@@ -20,6 +20,8 @@ __all__ = [
     "analyze_job",
     "answer_of_packed",
     "answer_of_replies",
+    "call_difference",
+    "call_fits",
     "chart",
     "class_of_kernel",
     "communications",
@@ -192,6 +194,8 @@ def replayed(
 def infer_groups(
     calls: str, candidates: Sequence[tuple[int, Sequence[int]]]
 ) -> tuple[list[list[int | None]], list[int | None]]: ...
+def call_difference(one: str, other: str, places: tuple[int, int]) -> str | None: ...
+def call_fits(call: str, size: int) -> bool: ...
 def rank_tables(traces: Sequence[tuple[int | None, Trace]], is_aligned: bool) -> Tables: ...
 def sniff(head: bytes) -> str: ...
 def head(bytes: bytes) -> tuple[bool | None, int | None]: ...  # noqa: A002 - the name in Rust

@@ -10,6 +10,7 @@ mod problem;
 mod producer;
 mod recorder_marks;
 mod sequence_numbers;
+mod shared_steps;
 mod stream_waits;
 
 use serde::Serialize;
@@ -67,6 +68,7 @@ pub fn verdict(linked: &LinkedTrace) -> Verdict {
     problems.extend(communication::problem(&linked.trace));
     problems.extend(sequence_numbers::problem(&linked.trace));
     problems.extend(producer::problem(&linked.trace));
+    problems.extend(shared_steps::problem(linked));
     let mut problems: Vec<_> = problems.into_iter().map(Problem::counted).collect();
     // The order of each state stays.
     sort::by_key(&mut problems, |problem| std::cmp::Reverse(problem.state));

@@ -55,6 +55,9 @@ pub struct Problem {
     pub message: String,
     /// The fix.
     pub advice: &'static str,
+    /// Whether readers of a summary see it although it is a remark.
+    #[serde(skip)]
+    pub(super) is_notice: bool,
 }
 
 /// Ids that a problem lists.
@@ -74,6 +77,7 @@ impl Problem {
             events: Vec::new(),
             message: message.into(),
             advice: "",
+            is_notice: false,
         }
     }
 
@@ -102,9 +106,14 @@ impl Problem {
         Self { num_all: Some(num_all as u64), ..self }
     }
 
-    /// Whether readers of a summary see it: it decides the verdict, or names the file's tool.
+    /// Whether readers of a summary see it: it decides the verdict, or all numbers depend on it.
     pub fn is_shown(&self) -> bool {
-        self.state != VerdictState::Complete || self.name.starts_with("foreign_")
+        self.state != VerdictState::Complete || self.is_notice
+    }
+
+    /// The same, shown in summaries.
+    pub(super) fn noticed(self) -> Self {
+        Self { is_notice: true, ..self }
     }
 
     /// The same with its count and its stream in the message.

@@ -8,5 +8,5 @@ pub(super) fn problem(trace: &Trace) -> Option<Problem> {
     let producer = trace.producer()?;
     let name = if producer.records_pytorch { "foreign_recorder" } else { "foreign_program" };
     let message = format!("the file was written by {}, not by Kineto", producer.title);
-    Some(Problem::new(name, VerdictState::Complete, 1, message).advised(producer.advice))
+    Some(Problem::new(name, VerdictState::Complete, 1, message).advised(producer.advice).noticed())
 }

@@ -50,7 +50,7 @@ impl GroupCall {
     }
 
     /// Whether sizes, parts and root are valid for a group of so many ranks.
-    pub(super) fn fits(&self, size: usize) -> bool {
+    pub fn fits(&self, size: usize) -> bool {
         if self.root.is_some_and(|root| root < 0 || root >= size as i64) || self.size.is_some_and(|own| own != size) {
             return false;
         }
@@ -69,19 +69,38 @@ impl GroupCall {
     /// Whether nothing contradicts that two calls, of ranks at these places of a group, are one
     /// communication.
     pub(super) fn agrees(&self, other: &Self, places: [usize; 2]) -> bool {
-        let is_like = self.collective == other.collective
-            && may_equal(self.dtype.as_ref(), other.dtype.as_ref())
-            && may_equal(self.root.as_ref(), other.root.as_ref())
-            && may_equal(self.reduction.as_ref(), other.reduction.as_ref());
-        let do_agree = if self.is_exchange() {
-            self.exchanges_with(other, places)
-        } else if self.is_gathered() && self.out_elems.len() > 1 && self.out_elems.len() == other.out_elems.len() {
-            self.out_elems == other.out_elems
-        } else {
-            let (own, others) = (self.sizes(), other.sizes());
-            own.is_empty() || others.is_empty() || own == others
-        };
-        is_like && do_agree
+        self.difference(other, places).is_none()
+    }
+
+    /// What keeps two calls, of ranks at these places of a group, from being one communication.
+    /// Unknown facts contradict nothing.
+    pub fn difference(&self, other: &Self, places: [usize; 2]) -> Option<&'static str> {
+        let ends = [self, other].map(|call| matches!(call.collective.as_str(), "send" | "recv"));
+        match () {
+            () if ends == [true, true] => self.message_difference(other),
+            () if self.collective != other.collective => Some("names differ"),
+            () if !may_equal(self.dtype.as_ref(), other.dtype.as_ref()) => Some("types differ"),
+            () if !may_equal(self.root.as_ref(), other.root.as_ref()) => Some("roots differ"),
+            () if !may_equal(self.reduction.as_ref(), other.reduction.as_ref()) => Some("reductions differ"),
+            () if self.is_exchange() => self.exchange_difference(other, places),
+            () => self.size_difference(other),
+        }
+    }
+
+    /// The same of a send and its receive.
+    fn message_difference(&self, other: &Self) -> Option<&'static str> {
+        match () {
+            () if !may_equal(self.dtype.as_ref(), other.dtype.as_ref()) => Some("types differ"),
+            () if sum(&self.in_elems) != sum(&other.in_elems) => Some("sizes differ"),
+            () => None,
+        }
+    }
+
+    fn size_difference(&self, other: &Self) -> Option<&'static str> {
+        let has_parts = self.is_gathered() && self.out_elems.len() > 1 && self.out_elems.len() == other.out_elems.len();
+        let (own, others) =
+            if has_parts { (&self.out_elems[..], &other.out_elems[..]) } else { (self.sizes(), other.sizes()) };
+        (!own.is_empty() && !others.is_empty() && own != others).then_some("sizes differ")
     }
 
     /// Sizes that are equal on all ranks.
@@ -109,18 +128,28 @@ impl GroupCall {
     }
 
     /// Compares sent with received sizes in both directions.
-    fn exchanges_with(&self, other: &Self, [here, there]: [usize; 2]) -> bool {
+    fn exchange_difference(&self, other: &Self, [here, there]: [usize; 2]) -> Option<&'static str> {
+        if here == there {
+            return None;
+        }
         let ([sent, taken], [other_sent, other_taken]) = (self.parts(), other.parts());
         if sent.is_empty() && other_sent.is_empty() {
-            let sum = |elems: &[i64]| elems.iter().fold(0_i64, |sum, elems| sum.saturating_add(*elems));
             let is_known = !self.in_elems.is_empty() && !other.in_elems.is_empty();
-            return here == there || !is_known || sum(&self.in_elems) == sum(&other.in_elems);
+            return (is_known && sum(&self.in_elems) != sum(&other.in_elems)).then_some("sizes differ");
         }
-        let is_same = |sent: &[i64], to: usize, taken: &[i64], from: usize| {
-            sent.get(to).zip(taken.get(from)).is_none_or(|(sent, taken)| sent == taken)
+        let is_other = |sent: &[i64], to: usize, taken: &[i64], from: usize| {
+            sent.get(to).zip(taken.get(from)).is_some_and(|(sent, taken)| sent != taken)
         };
-        here == there || is_same(sent, there, other_taken, here) && is_same(other_sent, here, taken, there)
+        match () {
+            () if is_other(sent, there, other_taken, here) => Some("parts differ"),
+            () if is_other(other_sent, here, taken, there) => Some("parts back differ"),
+            () => None,
+        }
     }
+}
+
+fn sum(elems: &[i64]) -> i64 {
+    elems.iter().fold(0, |sum, elems| sum.saturating_add(*elems))
 }
 
 /// Whether two facts are equal, as far as both are known.
@@ -130,7 +159,6 @@ fn may_equal<T: PartialEq>(one: Option<&T>, other: Option<&T>) -> bool {
 
 /// Whether there is one tensor per rank, or tensors with one part per rank.
 fn is_of_all(parts: &[i64], own: &[i64], size: usize) -> bool {
-    let sum = |elems: &[i64]| elems.iter().fold(0_i64, |sum, elems| sum.saturating_add(*elems));
     let is_known = !parts.is_empty() && !own.is_empty();
     !is_known || size > 1 && parts.len() == size || sum(own).checked_mul(size as i64) == Some(sum(parts))
 }

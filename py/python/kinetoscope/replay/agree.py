@@ -6,10 +6,10 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, final
 
+from kinetoscope import _native
 from kinetoscope.replay.lacking import lacking
-from kinetoscope.replay.message import Message
+from kinetoscope.replay.message import Message, call
 from kinetoscope.replay.plan import Step
-from kinetoscope.replay.same import difference, fits
 
 _SHOWN = 4
 
@@ -178,7 +178,7 @@ def _channel(rank: int, message: Message) -> tuple[Key, tuple[int, ...]]:
     if group is None or rank not in group.members:
         raise DisagreementError(f"expected rank {rank} in the group of {message}, found {group and group.members}")
     if not message.is_p2p:
-        if not fits(message, len(group.members)):
+        if not _native.call_fits(call(message), len(group.members)):
             raise DisagreementError(f"expected sizes for {len(group.members)} ranks, found {message} of rank {rank}")
         return (group.name, group.members), group.members
     peer = -1 if message.peer is None else message.peer
@@ -202,7 +202,8 @@ def _expect_same(meeting: Meeting, rank: int, message: Message, number: int, mem
         if known == message and not message.is_exchange:
             break
         one, two = sorted([(other, known), (rank, message)], key=lambda side: side[0])
-        reason = difference(one[1], two[1], (members.index(one[0]), members.index(two[0])))
+        places = (members.index(one[0]), members.index(two[0]))
+        reason = _native.call_difference(call(one[1]), call(two[1]), places)
         if reason:
             name = message.group.name if message.group else ""
             raise DisagreementError(

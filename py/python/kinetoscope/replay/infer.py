@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 
 from kinetoscope import _native
 from kinetoscope.replay.agree import DisagreementError, Place, Steps
-from kinetoscope.replay.message import Group, Message
+from kinetoscope.replay.message import Group, Message, call
 from kinetoscope.replay.pairs import Pairs
 
 _SHOWN = 4
@@ -54,15 +53,23 @@ def _match(
 ) -> dict[int, int]:
     """Infers the groups of collectives. Returns the next step of each unfinished rank."""
     ranks = sorted(queues)
-    calls = json.dumps([[_call(messages[rank][at]) for at in queues[rank]] for rank in ranks])
     places = {rank: place for place, rank in enumerate(ranks)}
+    of_ranks = [",".join(call(_placed(messages[rank][at], places)) for at in queues[rank]) for rank in ranks]
     groups = [(group.size, [places[rank] for rank in group.members if rank in places]) for group in candidates]
-    of_call, left = _native.infer_groups(calls, groups)
+    of_call, left = _native.infer_groups(f"[{','.join(f'[{calls}]' for calls in of_ranks)}]", groups)
     for rank, numbers in zip(ranks, of_call, strict=True):
         for at, number in zip(queues[rank], numbers, strict=True):
             if number is not None and messages[rank][at].group is None:
                 inferred[rank, at] = candidates[number]
     return {rank: queues[rank][at] for rank, at in zip(ranks, left, strict=True) if at is not None}
+
+
+def _placed(message: Message, places: Mapping[int, int]) -> Message:
+    """Returns the message with its group's members as places among the ranks."""
+    if message.group is None:
+        return message
+    members = tuple(places[rank] for rank in message.group.members if rank in places)
+    return message._replace(group=message.group._replace(members=members))
 
 
 def _everyone(steps: Steps, groups: Sequence[Group]) -> Group:
@@ -82,21 +89,6 @@ def _candidates(groups: Sequence[Group], everyone: Group) -> list[Group]:
         if group.members:
             by_members.setdefault(group.members, group)
     return sorted(by_members.values(), key=lambda group: (-len(group.members), group.members))
-
-
-def _call(message: Message) -> dict[str, object]:
-    """Returns a call as the core reads it."""
-    return {
-        "collective": message.collective,
-        "dtype": message.dtype,
-        "root": message.root,
-        "reduction": message.reduction,
-        "in_elems": message.in_elems,
-        "out_elems": message.out_elems,
-        "in_split": message.in_split,
-        "out_split": message.out_split,
-        "members": None if message.group is None else message.group.members,
-    }
 
 
 def _unmatched(messages: Mapping[int, Mapping[int, Message]], left: Mapping[int, int]) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import NamedTuple
 
 _EXCHANGES = {"all_to_all", "all_to_allv"}
@@ -107,6 +109,24 @@ class Message(NamedTuple):
         ends = ends if self.peer is None else f" ({'to' if self.collective == 'send' else 'from'} {self.peer})"
         parts = f" in parts {list(self.in_split)} to {list(self.out_split)}" if self.in_split or self.out_split else ""
         return f"{self.collective} of {sizes or 'no'} {self.dtype}{parts}{ends}"
+
+
+@lru_cache(maxsize=1024)  # most calls of a job repeat
+def call(message: Message) -> str:
+    """Returns a call in JSON, as the core compares it."""
+    in_split, out_split = message.splits() if message.is_exchange else (message.in_split, message.out_split)
+    facts = {
+        "collective": message.collective,
+        "dtype": message.dtype,
+        "root": message.root,
+        "reduction": message.reduction,
+        "in_elems": message.in_elems,
+        "out_elems": message.out_elems,
+        "in_split": in_split,
+        "out_split": out_split,
+        "members": None if message.group is None else message.group.members,
+    }
+    return json.dumps(facts)
 
 
 def canonical(name: str) -> str:
