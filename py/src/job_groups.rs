@@ -49,7 +49,7 @@ pub(crate) fn infer(py: Python<'_>, calls: &str, candidates: Vec<(usize, Vec<usi
     Ok((found.of_call, found.left))
 }
 
-/// What keeps two calls in JSON, of ranks at these places of a group, from being one communication.
+/// Names the facts in which two calls in JSON, of ranks at these places of a group, differ.
 #[pyfunction]
 pub(crate) fn call_difference(one: &str, other: &str, places: [usize; 2]) -> PyResult<Option<&'static str>> {
     let [one, other] = [one, other].map(serde_json::from_str::<GroupCall>);

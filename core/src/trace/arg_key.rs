@@ -65,7 +65,7 @@ pub(super) const KNOWN: [(ArgKey, ColumnKind, &[&str]); 38] = [
     (ArgKey::Correlation, ColumnKind::Identifier, &["correlation", "correlation_id"]),
     (ArgKey::ExternalId, ColumnKind::Identifier, &["External id", "external id"]),
     (ArgKey::RecordId, ColumnKind::Identifier, &["Record function id"]),
-    (ArgKey::SeqNum, ColumnKind::Integer, &["Sequence number", "seq_num"]),
+    (ArgKey::SeqNum, ColumnKind::Integer, &["Sequence number"]),
     (ArgKey::Bytes, ColumnKind::Integer, &["bytes", "Bytes"]),
     (ArgKey::Registers, ColumnKind::Integer, &["registers per thread"]),
     (ArgKey::SharedMemory, ColumnKind::Integer, &["shared memory"]),
