@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from kinetoscope._analysis.iteration_match import window
 from kinetoscope._base import text
 from kinetoscope._cli.arguments import Group, command, count
-from kinetoscope._cli.output import expect_extension, outputs, refuse_input, sources
+from kinetoscope._cli.output import expect_extension, outputs
 from kinetoscope._cli.reading import (
     ReadingOptions,
     add_reading,
@@ -20,6 +20,7 @@ from kinetoscope._cli.reading import (
 )
 from kinetoscope._cli.terminal import busy
 from kinetoscope._export.job_groups import JobPlace, job_places
+from kinetoscope._io.inputs import refuse_input
 from kinetoscope.chakra import GROUPS, expect_agreement, job_groups, write_chakra, write_groups
 from kinetoscope.trace_set import TraceSet
 
@@ -172,6 +173,7 @@ def _chakra(options: ChakraOptions) -> None:
     if isinstance(found, TraceSet):
         expect_agreement(found, allow_mismatches=options.allow_mismatches)
     files = outputs(found, options.output, ".")
+    refuse_input(options.output.parent / GROUPS)
     traces = [_relinked(file.trace, options.iteration) for file in files]
     places = job_places(found, traces) if isinstance(found, TraceSet) else [None]
     for file, trace, place in zip(files, traces, places, strict=True):
@@ -225,7 +227,7 @@ def _add_output(group: Group) -> None:
 def _read_one(options: LinkOptions | EditOptions) -> Trace:
     """Reads the trace of the selected rank. Raises ValueError if the output is an input file."""
     found = read_trace(options.trace, options.reading, options.output)
-    refuse_input(options.output, sources(found))
+    refuse_input(options.output)
     return _select(found, options.rank)
 
 

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kinetoscope import _native
 from kinetoscope._cli.arguments import command
-from kinetoscope._cli.output import expect_extension, outputs, refuse_input, sources
+from kinetoscope._cli.output import expect_extension, outputs
 from kinetoscope._cli.reading import ReadingOptions, add_reading, add_trace, read_path, read_trace, report_defects
 from kinetoscope._cli.terminal import busy
 from kinetoscope._cli.trim import add_redact
 from kinetoscope._export.job_groups import job_places
 from kinetoscope._export.param import write_param_comms
 from kinetoscope._export.tables import FORMATS, Part, export, json_lines
+from kinetoscope._io.inputs import refuse_input
 from kinetoscope.tables import Tables
 from kinetoscope.trace import redacted
 from kinetoscope.trace_set import TraceSet
@@ -73,7 +74,7 @@ def _export(options: ExportOptions) -> None:
             raise ValueError("expected an output file (-o), or --format jsonl to print, found neither")
         sys.stdout.writelines(json_lines(parts))
         return
-    refuse_input(options.output, sources(found))
+    refuse_input(options.output)
     with busy(f"writing {options.output}"):
         path = export(parts, options.output, f".{options.format}" if options.format else None)
     print(f"{path}: {sum(len(part.table) for part in parts):,} rows of {name}")

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from kinetoscope._export.names import ranked
 from kinetoscope._export.tables import FORMATS
+from kinetoscope._io.inputs import refuse_input
 from kinetoscope._io.paths import with_suffix_of_rank
 from kinetoscope.trace_set import TraceSet
 
 if TYPE_CHECKING:
-    from kinetoscope.tables import Tables
     from kinetoscope.trace import Trace
 
 _GZIP = ".gz"
@@ -29,33 +29,22 @@ class Output(NamedTuple):
     path: Path
 
 
-def outputs(found: Trace | TraceSet, path: Path, separator: str = "_") -> list[Output]:
+def outputs(
+    found: Trace | TraceSet, path: Path, separator: str = "_", beside: Callable[[Path], Path] | None = None
+) -> list[Output]:
     """Returns `path` for a trace, or one path per trace of a job: `cut_0.json`, `cut_1.json`.
 
-    Raises ValueError if a path is an input file.
+    `beside` returns the path of a second file that may be written with each. Raises ValueError if
+    a path is an input file: before the first is written.
     """
     if isinstance(found, TraceSet):
         files = [Output(rank, trace, with_suffix_of_rank(path, separator + rank)) for rank, trace in ranked(found)]
     else:
         files = [Output("", found, path)]
     for output in files:
-        refuse_input(output.path, sources(found))
+        for written in [output.path, *([beside(output.path)] if beside else [])]:
+            refuse_input(written)
     return files
-
-
-def sources(found: Trace | TraceSet | Tables) -> list[str]:
-    """Returns the paths of all files that were read."""
-    traces = list(found) if isinstance(found, TraceSet) else [found]
-    files = [file for trace in traces for file in (trace.source, getattr(trace, "execution_source", None))]
-    return [file for file in files if file]
-
-
-def refuse_input(path: Path, files: Iterable[str]) -> None:
-    """Raises ValueError if `path` is one of the input files, also through a link."""
-    for file in files:
-        if path.is_file() and Path(file).is_file() and path.samefile(file):
-            other = "" if str(path) == file else f" ({file})"
-            raise ValueError(f"expected an output other than the input files, found {path}{other}")
 
 
 def expect_extension(path: Path, *extensions: str, may_be_gzip: bool = False) -> None:

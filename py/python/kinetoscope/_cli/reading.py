@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from kinetoscope import _native
 from kinetoscope._base import lazy
 from kinetoscope._cli.arguments import Group, count
-from kinetoscope._cli.output import refuse_input, sources
 from kinetoscope._cli.terminal import busy
 from kinetoscope._export.names import ranked
+from kinetoscope._io.inputs import note_input, refuse_input
 from kinetoscope._load.job import read_dir, read_several
 from kinetoscope._load.read import read
 from kinetoscope.tables import Tables
@@ -77,7 +77,9 @@ def read_path(path: str, options: ReadingOptions, output: Path | None = None) ->
     if not path:
         raise ValueError("expected the path of a trace, found an empty one")
     if output:
-        refuse_input(output, [path, options.et or ""])
+        note_input(path)
+        note_input(options.et or "")
+        refuse_input(output)
     if path.endswith("/") or Path(path).is_dir():
         if options.et:
             raise ValueError(f"expected a file with --et, found a folder: {path}")
@@ -111,7 +113,7 @@ def read_traces(
     found = read_trace(paths[0], options, output) if len(paths) == 1 else _read_several(paths, options, output)
     selected = found if rank is None else _select_rank(found, rank)
     if output:
-        refuse_input(output, sources(selected))
+        refuse_input(output)
     return selected
 
 
@@ -133,7 +135,9 @@ def _read_several(paths: Sequence[str], options: ReadingOptions, output: Path | 
     if options.et:
         raise ValueError(f"expected one file with --et, found {len(paths)}")
     if output:
-        refuse_input(output, paths)
+        for path in paths:
+            note_input(path)
+        refuse_input(output)
     et = False if options.no_et else None
     job = read_several(paths, et=et, max_bytes=options.max_bytes, cache=options.cache, ranks=options.ranks)
     for path, reason in job.skipped.items():

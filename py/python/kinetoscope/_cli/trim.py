@@ -64,7 +64,8 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 def _trim(options: TrimOptions) -> None:
     if not options.output.name.endswith(_SNAPSHOT):
         expect_extension(options.output, ".json", may_be_gzip=True)
-    files = outputs(read_trace(options.trace, options.reading, options.output), options.output)
+    found = read_trace(options.trace, options.reading, options.output)
+    files = outputs(found, options.output, beside=_execution_path)
     parts = [file.trace if options.keeps_all else _cut(file.trace, options) for file in files]
     if options.redact:
         parts = redacted(parts)

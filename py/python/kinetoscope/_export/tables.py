@@ -93,8 +93,8 @@ def _batches(parts: Sequence[Part], schema: Any) -> Iterator[Any]:
             yield pyarrow.RecordBatch.from_arrays([*constants, *batch.columns], schema=schema)
 
 
-def _write_csv(parts: Sequence[Part], path: Path) -> None:
-    with path.open("w", encoding="utf-8", newline="") as file:
+def _write_csv(parts: Sequence[Part], temporary: Path) -> None:
+    with temporary.open("w", encoding="utf-8", newline="") as file:
         write_csv(parts, file)
 
 
@@ -137,6 +137,6 @@ def export_json(parts: Sequence[Part], path: Path) -> Path:
     return path
 
 
-def _write_lines(parts: Sequence[Part], path: Path) -> None:
-    with path.open("w", encoding="utf-8", newline="\n") as file:
+def _write_lines(parts: Sequence[Part], temporary: Path) -> None:
+    with temporary.open("w", encoding="utf-8", newline="\n") as file:
         file.writelines(json_lines(parts))

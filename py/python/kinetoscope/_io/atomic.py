@@ -1,25 +1,40 @@
-"""Writes files that appear under their name only when they are complete."""
+"""Writes files that appear under their name only when they are complete.
+
+All outputs go through here: nothing replaces a file that was read, permissions stay, and what an
+interrupted write left behind is removed.
+"""
 
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
+import time
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
 
+from kinetoscope._io.inputs import note_output, refuse_input
+
 _Result = TypeVar("_Result")
+
+_UNLOCKED_SECONDS = 24 * 3600
+"""Age at which a temporary file is a leftover, on systems without locks of files."""
+_CREATED_SECONDS = 10
+"""Age at which an empty temporary file that nobody locked is a leftover."""
 
 
 @contextmanager
 def atomic_path(path: Path) -> Generator[Path]:
     """Yields a temporary path beside `path`, and renames it to `path` at the end.
 
-    Removes the temporary file if the block raises. Follows a symbolic link. Yields the path of a
-    pipe or a device itself, because a rename would replace it with a file.
+    The temporary file exists, with the permissions of the file at `path`. It is removed if the
+    block raises. Follows a symbolic link. Yields the path of a pipe or a device itself, because a
+    rename would replace it with a file.
 
-    Raises FileNotFoundError if the folder does not exist, IsADirectoryError if `path` is a folder.
+    Raises ValueError if `path` is a file that was read, FileNotFoundError if the folder does not
+    exist, IsADirectoryError if `path` is a folder.
     """
     target = Path(os.path.realpath(path))
     if not target.parent.is_dir():
@@ -29,11 +44,16 @@ def atomic_path(path: Path) -> Generator[Path]:
     if target.exists() and not target.is_file():
         yield target
         return
+    refuse_input(path)
+    _remove_leftovers(target)
     # a random name: other threads, processes and machines may write the same file
-    temporary = target.with_name(f".{target.name}.{os.urandom(6).hex()}.part")
+    temporary = target.with_name(f"{_prefix(target)}{os.urandom(6).hex()}{_SUFFIX}")
     try:
-        yield temporary
+        with _created(temporary, target):
+            yield temporary
+            refuse_input(path)  # the block may have read it
         temporary.replace(target)
+        note_output(target)
     finally:
         temporary.unlink(missing_ok=True)
 
@@ -52,3 +72,68 @@ def write_atomic(path: str | os.PathLike[str], write: Callable[[str, bool], _Res
 def write_bytes(path: str | os.PathLike[str], content: bytes) -> Path:
     """Writes bytes through `atomic_path`. Returns the path of the file."""
     return write_atomic(path, lambda target, _: Path(target).write_bytes(content))[0]
+
+
+_SUFFIX = ".part"
+
+
+def _prefix(target: Path) -> str:
+    """Returns the start of the names of temporary files: a name of 255 bytes leaves no room for more."""
+    return f".{hashlib.blake2b(os.fsencode(target.name), digest_size=8).hexdigest()}-"
+
+
+@contextmanager
+def _created(temporary: Path, target: Path) -> Generator[None]:
+    """Creates a temporary file with the permissions of `target`, and locks it while it is written."""
+    mode = target.stat().st_mode & 0o777 if target.exists() else None
+    try:
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666 if mode is None else 0o600)
+    except OSError as error:
+        raise type(error)(error.errno, error.strerror, str(target)) from None
+    try:
+        _lock(descriptor)
+        if mode is not None:
+            temporary.chmod(mode)  # unlike the mode of `open`, not cut by the umask
+        if os.name == "nt":  # an open file cannot be renamed there
+            os.close(descriptor)
+        yield
+    finally:
+        if os.name != "nt":
+            os.close(descriptor)
+
+
+def _remove_leftovers(target: Path) -> None:
+    """Removes temporary files of writes that were killed; those that are being written are locked."""
+    prefix = _prefix(target)
+    with suppress(OSError), os.scandir(target.parent) as entries:
+        for entry in entries:
+            if entry.name.startswith(prefix) and entry.name.endswith(_SUFFIX) and _is_leftover(entry.path):
+                with suppress(OSError):
+                    Path(entry.path).unlink()
+
+
+def _is_leftover(path: str) -> bool:
+    try:
+        descriptor = os.open(path, os.O_WRONLY)
+    except OSError:
+        return False
+    try:
+        found = os.fstat(descriptor)
+        age = time.time() - found.st_mtime
+        # an empty one may have been created just now, and not be locked yet
+        return age > _UNLOCKED_SECONDS or ((found.st_size > 0 or age > _CREATED_SECONDS) and _lock(descriptor))
+    finally:
+        os.close(descriptor)
+
+
+def _lock(descriptor: int) -> bool:
+    """Locks an open file until it is closed. Returns whether that worked."""
+    try:
+        import fcntl
+    except ImportError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True

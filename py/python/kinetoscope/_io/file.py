@@ -7,6 +7,7 @@ import os
 from collections.abc import Generator
 from contextlib import contextmanager
 
+from kinetoscope._io.inputs import note_input
 from kinetoscope._io.paths import execution_beside, metrics_beside
 
 TYPE_CHECKING = False
@@ -51,9 +52,16 @@ class LocalFile:
         with open(self.path, "rb") as file:
             return file.read(HEAD_BYTES)
 
+    def note_inputs(self) -> None:
+        """Notes the file, and the metrics beside it, as inputs that are read later."""
+        note_input(self.path)
+        if name := metrics_beside(self.name):
+            note_input(os.path.join(os.path.dirname(self.path), name))
+
     @contextmanager
     def opened(self) -> Generator[_Source]:
         """Yields the path for the native reader to open, or an open file if it is not Unicode."""
+        note_input(self.path)
         if self.label == self.path:
             yield self.label, None
             return

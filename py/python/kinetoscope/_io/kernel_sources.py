@@ -8,6 +8,8 @@ import stat
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
+from kinetoscope._io.inputs import note_input
+
 _WRITTEN_BY_INDUCTOR = re.compile(r"(inductor_|output_code|fx_graph|aot_|before_|after_|graph_).*\.(py|txt|json)")
 
 _MAX_DEPTH = 6
@@ -38,6 +40,7 @@ def source_files(
     for path, size in _files(root):
         name = path.name
         if (name in wanted or _WRITTEN_BY_INDUCTOR.fullmatch(name)) and size <= min(left, _MAX_FILE_BYTES):
+            note_input(path)
             content = path.read_bytes()
             left -= len(content)
             found.append((path.relative_to(root).as_posix(), content))

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 
 from kinetoscope import _native
 from kinetoscope._io.file import LocalFile
+from kinetoscope._io.inputs import note_input
 from kinetoscope._io.paths import is_report
 
 TYPE_CHECKING = False
@@ -31,6 +32,7 @@ class NsightReport(LocalFile):
 
         Raises UnsupportedTraceError if the export fails.
         """
+        note_input(self.path)
         with _exported(self) as export, LocalFile(export).opened() as source:
             yield source
 

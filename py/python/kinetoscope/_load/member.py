@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from kinetoscope._base.warnings import warn
 from kinetoscope._io.discovery import Pair
+from kinetoscope._io.file import LocalFile
 from kinetoscope._load.read import Options, RankPart, split
 from kinetoscope._load.recording import Recording
 
@@ -41,6 +42,9 @@ class Member:
         """Unreadable files by name, each with the reason."""
         self.recording = Recording(pair, {name: files[name] for name in pair.names if name in files}, options)
         """The files to read; empty once the trace is in memory."""
+        for file in self.recording.files.values():
+            if isinstance(file, LocalFile):
+                file.note_inputs()
         self.inspection: Inspection | None = None
         """Facts from a worker that read the recording; None without one."""
         self.part = part
