@@ -22,11 +22,11 @@ def bypasses(name: str, source: str) -> list[str]:
     return [
         f"{name}:{node.lineno}: found {ast.unparse(node)[:60]!r}: write through kinetoscope._io.atomic"
         for node in ast.walk(tree)
-        if id(node) not in guarded and _writes(node)
+        if isinstance(node, ast.expr) and id(node) not in guarded and _writes(node)
     ]
 
 
-def _writes(node: ast.AST) -> bool:
+def _writes(node: ast.expr) -> bool:
     if isinstance(node, ast.Attribute) and node.attr in _NATIVE and _name(node.value) in {"native", "_native"}:
         return True
     if not isinstance(node, ast.Call):

@@ -166,9 +166,14 @@ def test_what_a_kill_leaves_is_removed_by_the_next_write(tmp_path: Path) -> None
 def test_a_block_that_raises_leaves_nothing(tmp_path: Path) -> None:
     target = tmp_path / "x.json"
     target.write_bytes(b"before")
-    with pytest.raises(RuntimeError), atomic_path(target) as temporary:
-        temporary.write_bytes(b"half")
-        raise RuntimeError
+
+    def write_half() -> None:
+        with atomic_path(target) as temporary:
+            temporary.write_bytes(b"half")
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        write_half()
     assert list(tmp_path.iterdir()) == [target]
     assert target.read_bytes() == b"before"
 
