@@ -4,6 +4,7 @@ use kinetoscope::analyze::{ANALYSES, OptionKind, RankedTrace, analysis};
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 
+use crate::interrupt::interruptible;
 use crate::result::{Answered, answered};
 use crate::trace::Trace;
 
@@ -34,7 +35,8 @@ pub(crate) type Ranked<'py> = Vec<(Option<i64>, PyRef<'py, Trace>)>;
 #[pyfunction]
 pub(crate) fn analyze(py: Python<'_>, trace: PyRef<'_, Trace>, name: &str, request: &str) -> PyResult<Answered> {
     let linked = trace.linked();
-    answered(py.detach(|| analysis(name)?.answer(&linked, request)))
+    let (name, request) = (name.to_owned(), request.to_owned());
+    answered(interruptible(py, move || analysis(&name)?.answer(&linked, &request))?)
 }
 
 /// Runs an analysis on the traces of a job, each with its rank, on as many threads as allowed.
@@ -47,7 +49,8 @@ pub(crate) fn analyze_job(
     max_threads: usize,
 ) -> PyResult<Answered> {
     let traces = linked(traces);
-    answered(py.detach(|| analysis(name)?.answer_of_job(&traces, request, max_threads)))
+    let (name, request) = (name.to_owned(), request.to_owned());
+    answered(interruptible(py, move || analysis(&name)?.answer_of_job(&traces, &request, max_threads))?)
 }
 
 /// Compares traces of the same ranks.
@@ -60,7 +63,8 @@ pub(crate) fn diff_of_jobs(
     max_threads: usize,
 ) -> PyResult<Answered> {
     let (before, after) = (linked(before), linked(after));
-    answered(py.detach(|| kinetoscope::analyze::diff_jobs(&before, &after, request, max_threads)))
+    let request = request.to_owned();
+    answered(interruptible(py, move || kinetoscope::analyze::diff_jobs(&before, &after, &request, max_threads))?)
 }
 
 /// Compares two traces.
@@ -72,7 +76,8 @@ pub(crate) fn diff(
     request: &str,
 ) -> PyResult<Answered> {
     let (before, after) = (before.linked(), after.linked());
-    answered(py.detach(|| kinetoscope::analyze::diff(&before, &after, request)))
+    let request = request.to_owned();
+    answered(interruptible(py, move || kinetoscope::analyze::diff(&before, &after, &request))?)
 }
 
 pub(crate) fn linked(traces: Ranked<'_>) -> Vec<RankedTrace> {

@@ -7,6 +7,7 @@ mod arrow;
 mod chart;
 mod error;
 mod head;
+mod interrupt;
 mod job_groups;
 mod name;
 mod rank_tables;

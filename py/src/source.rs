@@ -14,6 +14,7 @@ use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyString};
 
 use crate::error::{os_error, raised};
+use crate::interrupt::interruptible;
 use crate::reading::{Reading, Teller, Watch, Watched};
 use crate::tables::Tables;
 use crate::trace::Trace;
@@ -22,6 +23,8 @@ use crate::trace::Trace;
 const LARGE: usize = 1 << 28;
 /// More bytes than any signature has.
 const SIGNATURE_BYTES: u64 = 32;
+/// Fewer events are linked before anyone could press Ctrl-C.
+const WORTH_A_THREAD: usize = 10_000;
 /// Bytes per read of a Python file.
 const CHUNK: usize = 1 << 20;
 
@@ -50,14 +53,15 @@ pub(crate) fn read_files(
     let watch = Watch::new(reading.as_ref());
     let limits = Limits { include_environment, ..limits(max_bytes, max_threads) };
     match py.detach(|| read_sources(&sources, limits, &watch))? {
-        Read::Trace(trace) => trace.into_bound_py_any(py),
+        Read::Trace(trace) if trace.events.len() < WORTH_A_THREAD => Trace::new(*trace, 1).into_bound_py_any(py),
+        Read::Trace(trace) => interruptible(py, move || Trace::new(*trace, limits.max_threads))?.into_bound_py_any(py),
         Read::Tables(tables) => tables.into_bound_py_any(py),
     }
 }
 
 /// The result of a read for Python.
 enum Read {
-    Trace(Trace),
+    Trace(Box<kinetoscope::Trace>),
     Tables(Tables),
 }
 
@@ -74,7 +78,7 @@ fn read_sources(sources: &[Source], limits: Limits, watch: &Arc<Watch>) -> PyRes
     };
     watch.check()?;
     match found.map_err(|error| raised(&error))? {
-        Recording::Trace(trace) => Ok(Read::Trace(Trace::new(*trace, limits.max_threads))),
+        Recording::Trace(trace) => Ok(Read::Trace(trace)),
         Recording::Chakra(chakra) => Ok(Read::Tables(chakra.into())),
         Recording::MemorySnapshot(snapshot) => Ok(Read::Tables((*snapshot).into())),
         Recording::FlightRecorder(recorder) => Ok(Read::Tables((*recorder).into())),

@@ -9,6 +9,10 @@ use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyTuple};
 
 use crate::arrow::{self, Batches};
+use crate::interrupt::interruptible;
+
+/// Fewer rows are there before anyone could press Ctrl-C.
+const WORTH_A_THREAD: usize = 10_000;
 
 /// Some columns of a table. The public class of the same name wraps it.
 #[pyclass(frozen, module = "kinetoscope._native")]
@@ -100,9 +104,11 @@ impl Table {
     fn rows<'py>(&self, py: Python<'py>, start: usize, stop: usize) -> PyResult<Vec<Bound<'py, PyTuple>>> {
         let stop = stop.min(self.rows_of.num_rows());
         let start = start.min(stop);
-        let values = |column: &usize| self.rows_of.values(*column, start..stop);
+        let (rows_of, columns) = (Arc::clone(&self.rows_of), self.columns.clone());
+        let values = move || columns.iter().map(|column| rows_of.values(*column, start..stop)).collect();
         // Lazy columns take time on first use.
-        let values: Vec<_> = py.detach(|| self.columns.iter().map(values).collect());
+        let values: Vec<_> =
+            if self.rows_of.num_rows() < WORTH_A_THREAD { py.detach(values) } else { interruptible(py, values)? };
         (0..stop - start).map(|row| PyTuple::new(py, cells(py, &values, row)?)).collect()
     }
 }

@@ -21,6 +21,7 @@ use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 
 use crate::error::raised;
+use crate::interrupt::interruptible;
 use crate::job_groups::{JobPlace, collectives};
 use crate::table::{Table, find};
 use crate::tables::Tables;
@@ -34,7 +35,7 @@ type RankPart<'py> = (Trace, String, &'static str, Bound<'py, PyBytes>);
 #[pyclass(frozen, module = "kinetoscope._native")]
 pub(crate) struct Trace {
     linked: Arc<LinkedTrace>,
-    session: Session,
+    session: Arc<Session>,
 }
 
 #[pymethods]
@@ -44,8 +45,8 @@ impl Trace {
     #[pyo3(signature = (snapshot, *, max_threads = 1))]
     fn from_snapshot(py: Python<'_>, snapshot: PyBackedBytes, max_threads: usize) -> PyResult<Self> {
         let limits = Limits { max_threads, ..Limits::default() };
-        let load = || read_snapshot(&snapshot, limits).map(|trace| Self::new(trace, max_threads));
-        py.detach(load).map_err(|error| raised(&error))
+        let load = move || read_snapshot(&snapshot, limits).map(|trace| Self::new(trace, max_threads));
+        interruptible(py, load)?.map_err(|error| raised(&error))
     }
 
     /// Number of events that have a duration.
@@ -76,7 +77,8 @@ impl Trace {
     /// that fits best.
     #[pyo3(signature = (iteration=None))]
     fn relink(&self, py: Python<'_>, iteration: Option<i64>) -> PyResult<Self> {
-        let linked = py.detach(|| LinkedTrace::relink(self.linked.trace.clone(), iteration));
+        let linked = self.linked();
+        let linked = interruptible(py, move || LinkedTrace::relink(linked.trace.clone(), iteration))?;
         let linked = linked.map_err(|error| raised(&error))?;
         Ok(Self::of(Arc::new(linked)))
     }
@@ -88,34 +90,35 @@ impl Trace {
     }
 
     /// Events of which a part is in a range, as a table.
-    fn events_within(&self, py: Python<'_>, start_ns: i64, end_ns: i64) -> Table {
-        let range = TimeRange { start: Ts(start_ns), end: Ts(end_ns.max(start_ns)) };
-        Table::new(py.detach(|| events_within(&self.linked(), range)))
+    fn events_within(&self, py: Python<'_>, start_ns: i64, end_ns: i64) -> PyResult<Table> {
+        let (linked, range) = (self.linked(), TimeRange { start: Ts(start_ns), end: Ts(end_ns.max(start_ns)) });
+        interruptible(py, move || events_within(&linked, range)).map(Table::new)
     }
 
     /// An event with its children and the device work launched there, as a table; no rows for an
     /// unknown event.
     #[pyo3(signature = (event))]
-    fn events_inside(&self, py: Python<'_>, event: Option<u32>) -> Table {
-        Table::new(py.detach(|| events_inside(&self.linked(), event)))
+    fn events_inside(&self, py: Python<'_>, event: Option<u32>) -> PyResult<Table> {
+        let linked = self.linked();
+        interruptible(py, move || events_inside(&linked, event)).map(Table::new)
     }
 
     /// The kernels of this trace's graphs, with the calls that captured them in another trace.
-    fn captured(&self, py: Python<'_>, capture: &Self) -> Table {
-        let (graphs, capture) = (Arc::clone(&self.linked), Arc::clone(&capture.linked));
-        let found = py.detach(|| CapturedGraphs::new(graphs, capture));
-        Table::new(CAPTURED.of(&Arc::new(found)))
+    fn captured(&self, py: Python<'_>, capture: &Self) -> PyResult<Table> {
+        let (graphs, capture) = (self.linked(), capture.linked());
+        let found = interruptible(py, move || CapturedGraphs::new(graphs, capture))?;
+        Ok(Table::new(CAPTURED.of(&Arc::new(found))))
     }
 
     /// The compiled kernels with their nodes and lines, from files given by name and content.
-    fn kernel_sources(&self, py: Python<'_>, files: Vec<(String, Vec<u8>)>) -> Table {
+    fn kernel_sources(&self, py: Python<'_>, files: Vec<(String, Vec<u8>)>) -> PyResult<Table> {
         let linked = self.linked();
-        let rows = py.detach(|| {
+        let rows = interruptible(py, move || {
             let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
             let files: Vec<_> = files.into_iter().map(|(name, bytes)| SourceFile { name, text: text(bytes) }).collect();
             kernel_sources(&linked, &files)
-        });
-        Table::new(KERNEL_SOURCES.of(&Arc::new(rows)))
+        })?;
+        Ok(Table::new(KERNEL_SOURCES.of(&Arc::new(rows))))
     }
 
     /// The names of the source files of compiled kernels, without folders.
@@ -130,14 +133,16 @@ impl Trace {
     }
 
     /// Answers one request (see docs/protocol.md).
-    fn query<'py>(&self, py: Python<'py>, request: PyBackedBytes) -> Bound<'py, PyBytes> {
-        let answer = py.detach(|| self.session.query(&request));
-        PyBytes::new(py, &answer)
+    fn query<'py>(&self, py: Python<'py>, request: PyBackedBytes) -> PyResult<Bound<'py, PyBytes>> {
+        let session = Arc::clone(&self.session);
+        let answer = interruptible(py, move || session.query(&request))?;
+        Ok(PyBytes::new(py, &answer))
     }
 
     /// The trace in the form that travels to a browser.
     fn snapshot<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let snapshot = py.detach(|| write_snapshot(&self.linked.trace));
+        let linked = self.linked();
+        let snapshot = interruptible(py, move || write_snapshot(&linked.trace))?;
         snapshot.map(|bytes| PyBytes::new(py, &bytes)).map_err(|error| raised(&error))
     }
 
@@ -210,13 +215,12 @@ impl Trace {
         upgrade: bool,
         anonymise: bool,
     ) -> PyResult<Self> {
-        let linked = &self.linked;
-        py.detach(|| {
+        let linked = self.linked();
+        let edited = interruptible(py, move || {
             let spans = linked.spans();
             edit(&linked.trace, ExecutionEdit { iteration, spans: &spans, subtree, upgrade, anonymise })
-        })
-        .map(|trace| Self::new(trace, 1))
-        .map_err(|error| raised(&error))
+        })?;
+        edited.map(|trace| Self::new(trace, 1)).map_err(|error| raised(&error))
     }
 
     /// Trims a trace to a range or an iteration, with all links. Also returns the original id of
@@ -228,56 +232,58 @@ impl Trace {
         end_ns: Option<i64>,
         iteration: Option<i64>,
     ) -> PyResult<(Self, Bound<'py, PyBytes>)> {
-        let linked = &self.linked;
-        let cut = || {
+        let linked = self.linked();
+        let cut = move || {
             let wanted = SelectionRequest { start_ns, end_ns, iteration, ..SelectionRequest::default() };
-            let range = Selection::of(linked, &wanted)?.range.ok_or_else(nothing_asked)?;
-            let trimmed = trim(linked, range);
+            let range = Selection::of(&linked, &wanted)?.range.ok_or_else(nothing_asked)?;
+            let trimmed = trim(&linked, range);
             Ok((Self::new(trimmed.trace, 1), trimmed.ids))
         };
-        let (part, ids) = py.detach(cut).map_err(|error: Error| raised(&error))?;
+        let (part, ids) = interruptible(py, cut)?.map_err(|error: Error| raised(&error))?;
         let ids: Vec<u8> = ids.iter().flat_map(|id| id.to_ne_bytes()).collect();
         Ok((part, PyBytes::new(py, &ids)))
     }
 
     /// The ranks of a merged file, by number; none for the recording of one rank.
     #[pyo3(signature = (*, max_threads = 1))]
-    fn split<'py>(&self, py: Python<'py>, max_threads: usize) -> Vec<RankPart<'py>> {
-        let linked = &self.linked;
-        let parts = py.detach(|| {
-            let merged = MergedRanks::of(linked);
-            let parts = merged.map_or_else(Vec::new, |merged| split(linked, &merged));
+    fn split<'py>(&self, py: Python<'py>, max_threads: usize) -> PyResult<Vec<RankPart<'py>>> {
+        let linked = self.linked();
+        let parts = interruptible(py, move || {
+            let merged = MergedRanks::of(&linked);
+            let parts = merged.map_or_else(Vec::new, |merged| split(&linked, &merged));
             parts.into_iter().map(|part| (Self::new(part.trace, max_threads), part.rank, part.ids)).collect::<Vec<_>>()
-        });
+        })?;
         let part = |(trace, rank, ids): (Self, MergedRank, Vec<u32>)| {
             let ids: Vec<u8> = ids.iter().flat_map(|id| id.to_ne_bytes()).collect();
             (trace, rank.label, rank.origin.name(), PyBytes::new(py, &ids))
         };
-        parts.into_iter().map(part).collect()
+        Ok(parts.into_iter().map(part).collect())
     }
 
     /// A merged file as one trace in which no two ranks share the number of a device; `None` if
     /// none does.
     #[pyo3(signature = (*, max_threads = 1))]
-    fn with_separate_devices(&self, py: Python<'_>, max_threads: usize) -> Option<Self> {
-        let linked = &self.linked;
-        py.detach(|| {
-            let merged = MergedRanks::of(linked)?;
-            separate_devices(linked, &merged).map(|trace| Self::new(trace, max_threads))
+    fn with_separate_devices(&self, py: Python<'_>, max_threads: usize) -> PyResult<Option<Self>> {
+        let linked = self.linked();
+        interruptible(py, move || {
+            let merged = MergedRanks::of(&linked)?;
+            separate_devices(&linked, &merged).map(|trace| Self::new(trace, max_threads))
         })
     }
 
     /// The trace with as much left out as it takes for its snapshot to have so many bytes at most.
     fn shrink(&self, py: Python<'_>, max_bytes: usize) -> PyResult<Self> {
-        let linked = &self.linked;
-        let shrunk = py
-            .detach(|| shrink(linked, &mut |trace| write_snapshot(trace).is_ok_and(|bytes| bytes.len() <= max_bytes)));
+        let linked = self.linked();
+        let shrunk = interruptible(py, move || {
+            shrink(&linked, &mut |trace| write_snapshot(trace).is_ok_and(|bytes| bytes.len() <= max_bytes))
+        })?;
         shrunk.map(|trace| Self::new(trace, 1)).map_err(|error| raised(&error))
     }
 
     /// The whole trace as an SVG picture.
-    fn picture(&self, py: Python<'_>, width: u32) -> String {
-        py.detach(|| self.session.picture(width))
+    fn picture(&self, py: Python<'_>, width: u32) -> PyResult<String> {
+        let session = Arc::clone(&self.session);
+        interruptible(py, move || session.picture(width))
     }
 }
 
@@ -288,10 +294,10 @@ fn nothing_asked() -> Error {
 
 /// The traces without private texts, each of which has one pseudonym in all of them.
 #[pyfunction]
-pub(crate) fn redacted(py: Python<'_>, traces: Vec<PyRef<'_, Trace>>, keep_modules: bool) -> Vec<Trace> {
+pub(crate) fn redacted(py: Python<'_>, traces: Vec<PyRef<'_, Trace>>, keep_modules: bool) -> PyResult<Vec<Trace>> {
     let linked: Vec<_> = traces.iter().map(|trace| trace.linked()).collect();
     let redaction = Redaction { keeps_modules: keep_modules };
-    py.detach(|| {
+    interruptible(py, move || {
         let traces = redact(linked.iter().map(|linked| &linked.trace), redaction);
         traces.into_iter().map(|trace| Trace::new(trace, 1)).collect()
     })
@@ -299,7 +305,7 @@ pub(crate) fn redacted(py: Python<'_>, traces: Vec<PyRef<'_, Trace>>, keep_modul
 
 impl Trace {
     fn of(linked: Arc<LinkedTrace>) -> Self {
-        Self { session: Session::new(Arc::clone(&linked)), linked }
+        Self { session: Arc::new(Session::new(Arc::clone(&linked))), linked }
     }
 
     pub(crate) fn new(trace: kinetoscope::Trace, max_threads: usize) -> Self {

@@ -7,6 +7,7 @@ use kinetoscope::write::gzip::write_gzip;
 use pyo3::prelude::*;
 
 use crate::error::os_error;
+use crate::interrupt::InterruptibleWriter;
 
 /// Writes a file, in a gzip stream or plain, without holding the GIL; returns the result of
 /// `write`.
@@ -16,9 +17,10 @@ pub(crate) fn written<T: Send>(
     gzip: bool,
     write: impl FnOnce(&mut dyn io::Write) -> io::Result<T> + Send,
 ) -> PyResult<T> {
-    let write = |file: File| {
-        let mut out = BufWriter::new(file);
-        if gzip { write_gzip(&mut out, write) } else { write(&mut out) }
-    };
-    py.detach(|| File::create(path).and_then(write).map_err(|error| os_error(&error, path)))
+    py.detach(|| {
+        let file = File::create(path).map_err(|error| os_error(&error, path))?;
+        let mut out = InterruptibleWriter::new(BufWriter::new(file));
+        let done = if gzip { write_gzip(&mut out, write) } else { write(&mut out) };
+        done.map_err(|error| out.raised.take().unwrap_or_else(|| os_error(&error, path)))
+    })
 }

@@ -138,6 +138,20 @@ proptest! {
     }
 }
 
+#[test]
+fn calls_of_ranks_that_follow_one_another_by_chance_make_no_blocks() {
+    let old = |start, id| (start, id, true);
+    let new = |start, id| (start, id, false);
+    let ranks: [Vec<Steps>; 2] = [
+        vec![vec![new(76, 1)], vec![old(40, 1)], vec![new(46, 1)]],
+        vec![vec![new(50, 0)], vec![old(40, 0), new(40, 1), new(40, 0)], vec![new(50, 0)]],
+    ];
+    for ranks in ranks {
+        let work: Vec<Work> = ranks.iter().enumerate().flat_map(|(rank, steps)| work(rank as i64, steps)).collect();
+        assert_eq!(tally(&linked(&by_time(events(&work, Label::None, false))))[1], 0, "{work:?}");
+    }
+}
+
 /// Two ranks whose work alternates, with the same ids.
 fn alike() -> Vec<Value> {
     let rank = |rank: i64| (1..=6).map(move |id| Work { rank, start: 100 * id + 40 * rank, id, is_old: false });

@@ -13,7 +13,7 @@ fn frame(name: &str, start: i64, dur: i64) -> Value {
 fn found(events: &[Value], depth: usize) -> Vec<(String, u64, i64)> {
     let linked = std::sync::Arc::new(kinetoscope::LinkedTrace::new(files::trace(&json!(events).to_string())));
     let rows = stacks(&Selection::all(&linked), depth);
-    rows.into_iter().map(|row| (row.stack, row.count, row.self_ns / 1_000)).collect()
+    rows.into_iter().map(|row| (row.stack(), row.count, row.self_ns / 1_000)).collect()
 }
 
 #[test]

@@ -226,9 +226,10 @@ fn by_stack(selection: &Selection<'_>, depth: usize) -> Vec<OperatorCalls> {
     let linked = selection.linked;
     let mut stacks = FrameStacks::new(linked, depth);
     let groups = grouped(selection, |row| (linked.trace.events.name[row], stacks.of(row)));
+    let texts = stacks.into_texts();
     let calls = |((_, stack), all): ((_, u32), OperatorRow)| OperatorCalls {
         all,
-        stack: stacks.text(stack, "\n"),
+        stack: texts.text(stack, "\n"),
         ..OperatorCalls::default()
     };
     groups.into_iter().map(calls).collect()

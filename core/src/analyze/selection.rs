@@ -208,7 +208,7 @@ impl<'a> Selection<'a> {
 
     /// The selected range.
     pub fn span(&self) -> TimeRange {
-        self.range.unwrap_or_else(|| self.linked.trace.range())
+        self.range.unwrap_or_else(|| self.linked.range())
     }
 }
 
@@ -228,7 +228,7 @@ fn range(linked: &LinkedTrace, wanted: &SelectionRequest) -> Result<Option<TimeR
     if start.or(end).is_none() {
         return Ok(None);
     }
-    let whole = linked.trace.range();
+    let whole = linked.range();
     let range = TimeRange { start: start.unwrap_or(whole.start), end: end.unwrap_or(whole.end) };
     if start.is_some() && end.is_some() && range.end < range.start {
         return Err(unexpected("a range that ends after its start", &format!("{} to {}", range.start.0, range.end.0)));

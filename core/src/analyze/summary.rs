@@ -9,14 +9,14 @@ use super::coverage::{LinkCoverage, coverage};
 use super::finding::MIN_SHARE;
 use super::finding::{CostTotals, Finding, findings_with_totals};
 use super::health::{HealthRow, health};
-use super::interval::{clip, difference, total_ns, union, within};
+use super::interval::{RangeCover, difference, total_ns, union};
 use super::kernel::{KernelRow, SHORT_NS, kernels};
 use super::module::{ModuleRow, modules};
 use super::operator::{OperatorRow, operators};
 use super::selection::Selection;
 use super::statistics::Durations;
 use super::verdict::{Problem, Verdict, VerdictState, verdict};
-use crate::time::{TimeRange, add_ns, sum_ns};
+use crate::time::{TimeRange, add_ns};
 use crate::trace::kind::EventKind;
 
 /// Default number of operators and kernels of a summary.
@@ -259,17 +259,15 @@ fn iterations(selection: &Selection<'_>) -> Vec<IterationRow> {
     let work = selection.rows().filter(|row| kinds[*row].is_device_work());
     let busy = union(work.map(|row| selection.time(row)).collect());
     let lost = selection.linked.lost_work().ranges.iter().map(|lost| lost.time).collect();
-    let unknown = difference(&union(lost), &busy);
+    let unknown = RangeCover::of(difference(&union(lost), &busy));
+    let busy = RangeCover::of(busy);
     let span = selection.span();
     let inside =
         selection.linked.links.iterations.iter().filter(|iteration| span.overlaps(iteration.start, iteration.dur));
     let row = |iteration: &crate::link::Iteration| {
         let range = iteration.range();
-        // Busy ranges are disjoint and ascending, so those that meet the iteration are neighbours.
-        let first = busy.partition_point(|busy| busy.end <= range.start);
-        let last = busy.partition_point(|busy| busy.start < range.end).max(first);
-        let busy_ns = sum_ns(busy[first..last].iter().map(|busy| clip(*busy, range).dur().0));
-        let device_unknown_ns = total_ns(&within(&unknown, range));
+        // Iterations may overlap: by bisection, each takes the same time however much it holds.
+        let (busy_ns, device_unknown_ns) = (busy.inside_ns(range), unknown.inside_ns(range));
         let device_busy_ns = Some(busy_ns).filter(|busy_ns| *busy_ns > 0 || device_unknown_ns == 0);
         IterationRow {
             iteration: iteration.number,

@@ -233,21 +233,27 @@ fn restore_names(part: &mut Trace) {
     part.counters.iter_mut().for_each(|row| restore(&mut row.name));
     part.flows.iter_mut().for_each(|row| restore(&mut row.name));
     part.metadata.iter_mut().for_each(|row| restore(&mut row.name));
+    let mut tracks: FxHashMap<(StrId, StrId), Vec<usize>> = FxHashMap::default();
+    for (at, track) in part.tracks.iter().enumerate() {
+        tracks.entry((track.process, track.thread)).or_default().push(at);
+    }
+    let mut processes: FxHashMap<StrId, usize> = FxHashMap::default();
+    for (at, process) in part.processes.iter().enumerate() {
+        processes.entry(process.process).or_insert(at);
+    }
+    // The last name of a thread counts.
+    let mut thread_names: FxHashMap<(StrId, StrId), StrId> = FxHashMap::default();
     for at in 0..part.metadata.len() {
         let row = part.metadata[at];
         let value = part.args.pairs(&part.strings, row.args).next().map(|(_, value)| plain_text(&value));
         let Some(value) = value.map(|value| part.strings.intern(&value)) else { continue };
         match part.strings.text(row.name) {
             "thread_name" => {
-                let tracks = part.tracks.iter_mut();
-                tracks
-                    .filter(|track| (track.process, track.thread) == (row.process, row.thread))
-                    .for_each(|track| track.name = value);
+                thread_names.insert((row.process, row.thread), value);
             }
             name @ ("process_name" | "process_labels") => {
                 let is_name = name == "process_name";
-                let at = part.processes.iter().position(|process| process.process == row.process);
-                let at = at.unwrap_or_else(|| {
+                let at = *processes.entry(row.process).or_insert_with(|| {
                     part.processes.push(Process {
                         process: row.process,
                         name: StrId::EMPTY,
@@ -264,6 +270,11 @@ fn restore_names(part: &mut Trace) {
                 }
             }
             _ => {}
+        }
+    }
+    for (thread, name) in thread_names {
+        for at in tracks.get(&thread).into_iter().flatten() {
+            part.tracks[*at].name = name;
         }
     }
 }

@@ -1,6 +1,8 @@
 //! Attaches the flow arrows of a file to events.
 
+use std::cell::{OnceCell, RefCell};
 use std::cmp::Reverse;
+use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 
@@ -24,30 +26,99 @@ pub(super) fn flows(trace: &Trace, is_wanted: impl Fn(&Flow) -> bool) -> impl It
     flows.into_iter()
 }
 
-/// Events that the ends of flows may be attached to, by track and start.
+/// Events that the ends of flows may be attached to.
 pub(super) struct FlowTargets<'a> {
     trace: &'a Trace,
+    /// By track, start and place in the file.
     rows: Vec<(TrackId, Ts, u32)>,
+    /// Places in `rows` by track and start, the longest event first; equal ones in their order.
+    shortest: OnceCell<Vec<u32>>,
+    /// Events that were looked at in `rows` and cannot be found any more.
+    passed: PassedPlaces,
+    /// The same in `shortest`.
+    passed_shortest: PassedPlaces,
 }
+
+/// Where no more events than these start at once on a track, each is looked at.
+const FEW: usize = 8;
 
 impl<'a> FlowTargets<'a> {
     pub(super) fn new(trace: &'a Trace, rows: impl Iterator<Item = usize>) -> Self {
         let events = &trace.events;
         let mut rows: Vec<_> = rows.map(|row| (events.track[row], events.start[row], row as u32)).collect();
-        sort::ascending(&mut rows);
-        Self { trace, rows }
+        sort::by_key(&mut rows, |(track, start, row)| (*track, *start, events.position[*row as usize]));
+        let (passed, passed_shortest) = (PassedPlaces::default(), PassedPlaces::default());
+        Self { trace, rows, shortest: OnceCell::new(), passed, passed_shortest }
     }
 
     /// The event that starts where a flow has its end. Of several, the one that the file has
     /// written just before the end, or else the shortest.
+    ///
+    /// An event for which `is_it` was false once stays out: many flows may end at one instant, and
+    /// each passes over events only once.
     pub(super) fn at(&self, end: &Flow, is_it: impl Fn(u32) -> bool) -> Option<u32> {
-        let events = &self.trace.events;
-        let first = self.rows.partition_point(|(track, start, _)| (*track, *start) < (end.track, end.time));
-        let here = self.rows[first..].iter().take_while(|(track, start, _)| (*track, *start) == (end.track, end.time));
-        let rank = |row: &u32| {
-            let position = Some(events.position[*row as usize]).filter(|position| *position < end.position);
-            (position, Reverse(events.dur[*row as usize]))
+        let key = (end.track, end.time);
+        let first = self.rows.partition_point(|(track, start, _)| (*track, *start) < key);
+        let few = self.rows[first..].iter().take(FEW + 1).take_while(|(track, start, _)| (*track, *start) == key);
+        let num = match few.count() {
+            num if num <= FEW => num,
+            _ => self.rows[first..].partition_point(|(track, start, _)| (*track, *start) == key),
         };
-        here.map(|(_, _, row)| *row).filter(|row| is_it(*row)).max_by_key(rank)
+        let here = first..first + num;
+        let is_at = |place: usize| is_it(self.rows[place].2);
+        let positions = &self.trace.events.position;
+        let num_before = self.rows[here.clone()].partition_point(|(.., row)| positions[*row as usize] < end.position);
+        let before = self.passed.last(first..first + num_before, is_at);
+        let place = before.or_else(|| {
+            let shortest = self.shortest();
+            let found = self.passed_shortest.last(here, |at| is_at(shortest[at] as usize))?;
+            Some(shortest[found] as usize)
+        })?;
+        Some(self.rows[place].2)
+    }
+
+    fn shortest(&self) -> &[u32] {
+        self.shortest.get_or_init(|| {
+            let mut places: Vec<u32> = (0..self.rows.len() as u32).collect();
+            sort::by_key(&mut places, |place| {
+                let (track, start, row) = self.rows[*place as usize];
+                (track, start, Reverse(self.trace.events.dur[row as usize]), *place)
+            });
+            places
+        })
+    }
+}
+
+/// Places that a search from the back need not look at again.
+#[derive(Default)]
+struct PassedPlaces {
+    /// Of each place that was passed, how many before it may still be found; made on first use.
+    ends: RefCell<FxHashMap<usize, usize>>,
+}
+
+impl PassedPlaces {
+    /// The last place of a range that is wanted; the others stay unwanted.
+    fn last(&self, range: Range<usize>, is_wanted: impl Fn(usize) -> bool) -> Option<usize> {
+        let mut ends = self.ends.borrow_mut();
+        let mut end = range.end;
+        let mut passed = Vec::new();
+        let found = loop {
+            if end <= range.start {
+                break None;
+            }
+            if let Some(before) = ends.get(&end) {
+                passed.push(end);
+                end = *before;
+            } else if is_wanted(end - 1) {
+                break Some(end - 1);
+            } else {
+                passed.push(end);
+                end -= 1;
+            }
+        };
+        for place in passed {
+            ends.insert(place, end);
+        }
+        found
     }
 }

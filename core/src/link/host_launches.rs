@@ -2,7 +2,9 @@
 
 use rustc_hash::FxHashMap;
 
+use super::crowded_number::CrowdedNumber;
 use super::host_process::HostProcesses;
+use super::rank_label::MAX_RANKS;
 use crate::id::StrId;
 use crate::sort;
 use crate::trace::Trace;
@@ -20,6 +22,9 @@ pub(super) enum LaunchMatch {
     Ambiguous,
 }
 
+/// More launches of one number than these are looked up, not looked through.
+const CROWD: usize = 16;
+
 /// Number, kind and `External id` of a device event.
 type WorkKey = (u64, EventKind, Option<u64>);
 
@@ -31,6 +36,8 @@ type WorkKey = (u64, EventKind, Option<u64>);
 pub(super) struct HostLaunches {
     launches: Vec<((u64, StrId), u32)>,
     processes: HostProcesses,
+    /// Numbers of very many launches.
+    crowds: FxHashMap<u64, CrowdedNumber>,
     /// How many device events that may be of several processes have the same key.
     contested: FxHashMap<WorkKey, usize>,
 }
@@ -52,9 +59,12 @@ impl HostLaunches {
         };
         launches.dedup_by(|(key, row), (before, other)| key == before && is_inside(*row, *other));
         let processes = HostProcesses::new(trace, &launches, rows);
+        let same = launches.chunk_by(|((id, _), _), ((next, _), _)| id == next).filter(|same| same.len() > CROWD);
+        let crowd = |same: &[((u64, StrId), u32)]| CrowdedNumber::of(trace, same.iter().map(|(_, row)| *row));
+        let crowds = same.map(|same| (same[0].0.0, crowd(same))).collect();
         let mut contested: FxHashMap<WorkKey, usize> = FxHashMap::default();
         if !processes.are_mixed() {
-            return Self { launches, processes, contested };
+            return Self { launches, processes, crowds, contested };
         }
         let mut count = |row: usize| {
             if events.kind[row].is_device_work()
@@ -69,7 +79,7 @@ impl HostLaunches {
             Some(rows) => rows.iter().for_each(|row| count(*row as usize)),
             None => (0..events.len()).for_each(count),
         }
-        Self { launches, processes, contested }
+        Self { launches, processes, crowds, contested }
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -101,6 +111,10 @@ impl HostLaunches {
         if self.processes.is_contested(trace, row) {
             return self.of_contested(trace, row, id);
         }
+        if let Some(crowd) = self.crowds.get(&id) {
+            let found = crowd.nearest(trace, row, &self.processes.scopes(trace, row));
+            return found.map_or(LaunchMatch::Missing, LaunchMatch::Found);
+        }
         let is_of_process = self.processes.filter(trace, row);
         let found = of_number(&self.launches, id).filter(|(host, _)| is_of_process(*host)).map(|(_, row)| row);
         nearest(trace, row, found)
@@ -110,6 +124,9 @@ impl HostLaunches {
     /// can be its own are of one process, and no fewer than the events alike. Otherwise an event
     /// may be that of another rank, whose launch is older than the recording.
     fn of_contested(&self, trace: &Trace, row: usize, id: u64) -> LaunchMatch {
+        if self.crowds.get(&id).is_some_and(|crowd| crowd.len() > MAX_RANKS) {
+            return LaunchMatch::Ambiguous;
+        }
         let alike = of_number(&self.launches, id).filter(|(_, host)| is_alike(trace, *host, row));
         let alike: Vec<(StrId, u32)> = alike.collect();
         let is_single = |host: u32| single_work(trace.event_name(host as usize)).is_some();

@@ -27,7 +27,7 @@ pub(super) struct HostProcesses {
 }
 
 /// Out of so many launches, all but one are of one process.
-const NEARLY_ALL: usize = 10;
+const NEARLY_ALL: usize = 20;
 /// The same where no two launches have device events of one number: half of them may err.
 const MOST: usize = 2;
 
@@ -43,9 +43,11 @@ impl HostProcesses {
             Some(rows) => rows.iter().map(|row| *row as usize).collect(),
             None => (0..trace.events.len()).collect(),
         };
+        // In a file in the order of time, calls of one rank may happen to follow those of another.
+        let is_by_time = rows.is_sorted_by_key(|row| trace.events.start[*row]);
         let (mut devices, calls): (Vec<_>, Vec<_>) = rows.into_iter().partition(|row| trace.is_on_device(*row));
         devices.retain(|row| trace.events.kind[*row].is_device_work());
-        let blocks = HostBlocks::of(trace, &hosts, &calls, &devices);
+        let blocks = if is_by_time { HostBlocks::default() } else { HostBlocks::of(trace, &hosts, &calls, &devices) };
         let is_mixed = blocks.starts.is_empty();
         let pairs = if is_mixed {
             pairs_in_order(trace, launches, &devices)
@@ -89,12 +91,47 @@ impl HostProcesses {
     pub(super) fn filter<'a>(&self, trace: &'a Trace, row: usize) -> impl Fn(StrId) -> bool + 'a {
         let stated = trace.args.integer(&trace.strings, trace.events.args(row), ArgKey::ProcessId);
         let of_device = self.of(trace, row);
-        let number = |host: StrId| trace.strings.text(host).parse::<i64>().ok();
-        move |host| match stated.zip(number(host)) {
+        move |host| match stated.zip(number(trace, host)) {
             Some((stated, number)) => stated == number,
             None => of_device.is_none_or(|process| process == host),
         }
     }
+
+    /// The scopes that together have the host processes of [`filter`](Self::filter).
+    pub(super) fn scopes(&self, trace: &Trace, row: usize) -> Vec<ProcessScope> {
+        let stated = trace.args.integer(&trace.strings, trace.events.args(row), ArgKey::ProcessId);
+        match (stated, self.of(trace, row)) {
+            (None, None) => vec![ProcessScope::Any],
+            (None, Some(process)) => vec![ProcessScope::Process(process)],
+            (Some(number), None) => vec![ProcessScope::Number(number), ProcessScope::Unnumbered],
+            (Some(stated), Some(process)) if number(trace, process).is_none() => {
+                vec![ProcessScope::Number(stated), ProcessScope::Process(process)]
+            }
+            (Some(number), Some(_)) => vec![ProcessScope::Number(number)],
+        }
+    }
+}
+
+/// Host processes among which a launch is looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum ProcessScope {
+    Any,
+    Process(StrId),
+    /// Those whose `pid` is this number.
+    Number(i64),
+    /// Those whose `pid` is no number.
+    Unnumbered,
+}
+
+impl ProcessScope {
+    /// The scopes that have a host process.
+    pub(super) fn of_host(trace: &Trace, process: StrId) -> [Self; 3] {
+        [Self::Any, Self::Process(process), number(trace, process).map_or(Self::Unnumbered, Self::Number)]
+    }
+}
+
+fn number(trace: &Trace, process: StrId) -> Option<i64> {
+    trace.strings.text(process).parse().ok()
 }
 
 /// The parts of a file that each have the events of one host process.

@@ -17,21 +17,11 @@ use crate::trace::Trace;
 use crate::trace::kind::EventKind;
 
 /// Streams on which lost work can have run.
-#[derive(Debug, Clone, Default)]
-pub(super) struct PossibleStreams {
-    pub tracks: Vec<TrackId>,
+#[derive(Debug, Clone, Copy)]
+pub(super) struct PossibleStreams<'a> {
+    pub tracks: &'a BTreeSet<TrackId>,
     /// Whether it cannot have run on another one.
     pub are_all: bool,
-}
-
-impl PossibleStreams {
-    fn all(tracks: &BTreeSet<TrackId>) -> Self {
-        Self { tracks: tracks.iter().copied().collect(), are_all: true }
-    }
-
-    fn some(tracks: &BTreeSet<TrackId>) -> Self {
-        Self { are_all: false, ..Self::all(tracks) }
-    }
 }
 
 type StreamsBy<K> = FxHashMap<K, BTreeSet<TrackId>>;
@@ -107,7 +97,7 @@ impl<'a> LaunchStreams<'a> {
     }
 
     /// Streams on which the work of a launch can have run.
-    pub(super) fn possible(&mut self, launch: usize) -> PossibleStreams {
+    pub(super) fn possible(&mut self, launch: usize) -> PossibleStreams<'_> {
         let (thread, process) = (self.trace.events.track[launch], self.trace.process_of(launch));
         let work = self.work.of(self.trace.events.name[launch]);
         let owner = self.owner(launch);
@@ -118,12 +108,14 @@ impl<'a> LaunchStreams<'a> {
         let communicates = owner.is_some_and(|(_, communicates)| communicates);
         let of_thread = || self.of_threads.get(&(thread, work)).filter(|_| !communicates);
         if let Some(tracks) = of_owner.or_else(of_thread) {
-            return PossibleStreams::all(tracks);
+            return PossibleStreams { tracks, are_all: true };
         }
         match self.of_whole_threads.get(&thread) {
-            Some(tracks) if tracks.len() == 1 && !communicates => PossibleStreams::all(tracks),
-            Some(tracks) => PossibleStreams::some(tracks),
-            None => PossibleStreams::some(self.of_processes.get(&process).unwrap_or(&self.of_others)),
+            Some(tracks) => PossibleStreams { tracks, are_all: tracks.len() == 1 && !communicates },
+            None => {
+                let tracks = self.of_processes.get(&process).unwrap_or(&self.of_others);
+                PossibleStreams { tracks, are_all: false }
+            }
         }
     }
 

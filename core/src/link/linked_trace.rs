@@ -2,6 +2,7 @@
 
 use std::sync::OnceLock;
 
+use rustc_hash::FxHashMap;
 use serde_json::Value;
 
 use super::annotated_work::AnnotatedWork;
@@ -16,11 +17,13 @@ use super::links::Links;
 use super::lost_work::{self, LostWork};
 use super::{linker, node, node_spans, overlong, relink, sync};
 use crate::error::Error;
-use crate::time::Dur;
+use crate::id::StrId;
+use crate::time::{Dur, TimeRange};
 use crate::trace::Trace;
 use crate::trace::group::{ProcessGroup, process_groups};
 use crate::trace::node::{Node, NodeSpan};
 use crate::trace::tensor::{TensorUse, tensor_uses};
+use crate::trace::track::Process;
 use crate::warning::Warning;
 
 /// A trace with its links.
@@ -30,6 +33,9 @@ pub struct LinkedTrace {
     pub trace: Trace,
     /// Its links.
     pub links: Links,
+    pub(super) range: OnceLock<TimeRange>,
+    pub(super) processes: OnceLock<FxHashMap<StrId, u32>>,
+    pub(super) device_names: OnceLock<Vec<String>>,
     pub(super) depths: OnceLock<Vec<u32>>,
     pub(super) children_ns: OnceLock<Vec<i64>>,
     pub(super) device_time: OnceLock<DeviceTime>,
@@ -83,6 +89,26 @@ impl LinkedTrace {
             return Ok(linked);
         }
         Err(relink::unfit(&linked.trace, &linked.links.nodes, iteration))
+    }
+
+    /// From the first to the last time, as [`Trace::range`] says; computed on first use.
+    pub fn range(&self) -> TimeRange {
+        *self.range.get_or_init(|| self.trace.range())
+    }
+
+    /// Names and place of a process, if the file states any.
+    pub(crate) fn process(&self, process: StrId) -> Option<&Process> {
+        let all = &self.trace.processes;
+        let places = self.processes.get_or_init(|| {
+            // The first of equal ones, as they may come again.
+            (0..all.len()).rev().map(|at| (all[at].process, at as u32)).collect()
+        });
+        places.get(&process).map(|at| &all[*at as usize])
+    }
+
+    /// The names of the devices, as [`Trace::device_names`] has them.
+    pub(crate) fn device_names(&self) -> &[String] {
+        self.device_names.get_or_init(|| self.trace.device_names())
     }
 
     /// How many events are above each event, from parent to parent; computed on first use.

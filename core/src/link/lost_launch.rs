@@ -115,12 +115,16 @@ impl Captures {
                 process.push((events.start[row], events.end(row), call));
             }
         }
+        if calls.is_empty() {
+            return Self(FxHashMap::default());
+        }
+        let (whole, mut ends) = (trace.range(), launch_ends(trace, launched));
         let ranges = |(process, mut calls): (StrId, Vec<(Ts, Ts, CaptureCall)>)| {
             sort::by_key(&mut calls, |(start, ..)| *start);
             let ranges = if calls.iter().all(|(.., call)| *call == CaptureCall::Instantiate) {
-                before_graphs(trace, launched, process, &calls)
+                before_graphs(whole, ends.remove(&process).unwrap_or_default(), &calls)
             } else {
-                captured(trace, &calls)
+                captured(whole, &calls)
             };
             (process, ranges)
         };
@@ -139,8 +143,7 @@ impl Captures {
 
 /// From each call that begins a capture to the one that ends it, in order of time. The recording
 /// may lack one of them.
-fn captured(trace: &Trace, calls: &[(Ts, Ts, CaptureCall)]) -> Vec<TimeRange> {
-    let whole = trace.range();
+fn captured(whole: TimeRange, calls: &[(Ts, Ts, CaptureCall)]) -> Vec<TimeRange> {
     let (mut ranges, mut depth, mut begun) = (Vec::new(), 0_usize, whole.start);
     for (start, end, call) in calls {
         match call {
@@ -166,21 +169,22 @@ fn captured(trace: &Trace, calls: &[(Ts, Ts, CaptureCall)]) -> Vec<TimeRange> {
 }
 
 /// Where only the calls that make graphs are recorded: from the last launch with device work, or
-/// the last such call, to each of them.
-fn before_graphs(
-    trace: &Trace,
-    launched: &LaunchedEvents,
-    process: StrId,
-    calls: &[(Ts, Ts, CaptureCall)],
-) -> Vec<TimeRange> {
-    let of_process = launched.pairs().iter().filter(|(launch, _)| trace.process_of(*launch as usize) == process);
-    let mut ends: Vec<Ts> = of_process.map(|(launch, _)| trace.events.end(*launch as usize)).collect();
+/// the last such call, to each of them. `ends` are those of launches with device work.
+fn before_graphs(whole: TimeRange, mut ends: Vec<Ts>, calls: &[(Ts, Ts, CaptureCall)]) -> Vec<TimeRange> {
     ends.extend(calls.iter().map(|(_, end, _)| *end));
     sort::ascending(&mut ends);
-    let first = trace.range().start;
     let range = |(start, ..): &(Ts, Ts, CaptureCall)| {
         let before = ends.partition_point(|end| end <= start);
-        TimeRange { start: before.checked_sub(1).map_or(first, |at| ends[at]), end: *start }
+        TimeRange { start: before.checked_sub(1).map_or(whole.start, |at| ends[at]), end: *start }
     };
     calls.iter().map(range).collect()
+}
+
+/// The ends of the launches with device work, by process.
+fn launch_ends(trace: &Trace, launched: &LaunchedEvents) -> FxHashMap<StrId, Vec<Ts>> {
+    let mut ends: FxHashMap<StrId, Vec<Ts>> = FxHashMap::default();
+    for (launch, _) in launched.pairs() {
+        ends.entry(trace.process_of(*launch as usize)).or_default().push(trace.events.end(*launch as usize));
+    }
+    ends
 }

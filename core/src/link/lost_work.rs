@@ -20,6 +20,10 @@ use crate::trace::kind::EventKind;
 use crate::trace::track::Stream;
 use crate::vendor;
 
+/// Work that may have run on more streams than these may have run on each of them all the time:
+/// from the first launch of such work on, until the host had synchronised after the last.
+const MANY_STREAMS: usize = 64;
+
 /// The time in which the lost work of a launch may have run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LostRange {
@@ -88,23 +92,34 @@ pub(super) fn find(trace: &Trace, links: &Links, communicates: fn(&str) -> bool)
     let whole_end = trace.range().end;
     let has_one_device = trace.device_names().len() < 2;
     let mut lost = LostWork::default();
+    // By the place of a set of streams, which many launches share.
+    let mut on_many: FxHashMap<usize, (BTreeSet<TrackId>, TimeRange)> = FxHashMap::default();
     for launch in rows {
+        let thread = trace.events.track[launch as usize];
+        let is_known = streams.knows(thread);
         let possible = streams.possible(launch as usize);
         let start = trace.events.start[launch as usize];
         let until = |end: Ts| TimeRange { start, end: end.max(start) };
         let latest = synchronized.end_after(trace, launch).unwrap_or(whole_end);
         let mut last = if possible.are_all { start } else { latest };
-        for track in &possible.tracks {
-            let end = later.start_after(*track, start).map_or(latest, |next| next.min(latest));
-            push(lost.by_track.entry(*track).or_default(), until(end));
-            last = last.max(end);
+        let mut devices = BTreeSet::new();
+        if possible.tracks.len() > MANY_STREAMS {
+            last = latest;
+            let place = std::ptr::from_ref(possible.tracks).addr();
+            let (_, range) = on_many.entry(place).or_insert_with(|| (possible.tracks.clone(), until(last)));
+            range.end = range.end.max(last);
+        } else {
+            for track in possible.tracks {
+                let end = later.start_after(*track, start).map_or(latest, |next| next.min(latest));
+                push(lost.by_track.entry(*track).or_default(), until(end));
+                last = last.max(end);
+                devices.insert(device_of(trace, *track));
+            }
         }
-        let devices: BTreeSet<_> = possible.tracks.iter().map(|track| device_of(trace, *track)).collect();
         for device in &devices {
             push(lost.by_device.entry(*device).or_default(), until(last));
         }
-        let thread = trace.events.track[launch as usize];
-        let is_known = possible.are_all || has_one_device || streams.knows(thread);
+        let is_known = is_known || possible.are_all || has_one_device;
         let track = possible.tracks.first().filter(|_| possible.are_all && possible.tracks.len() == 1).copied();
         let device = devices.first().copied().flatten().filter(|_| is_known && devices.len() == 1);
         let of_device = device.map(|device| Stream { device: Some(device), stream: None });
@@ -113,11 +128,32 @@ pub(super) fn find(trace: &Trace, links: &Links, communicates: fn(&str) -> bool)
         lost.starts.entry(thread).or_default().push(start);
         lost.owners.extend(links.operator.get(launch as usize));
     }
+    for (tracks, time) in on_many.into_values() {
+        let devices: BTreeSet<_> = tracks.iter().map(|track| device_of(trace, *track)).collect();
+        for track in tracks {
+            lost.by_track.entry(track).or_default().push(time);
+        }
+        for device in devices {
+            lost.by_device.entry(device).or_default().push(time);
+        }
+    }
+    lost.by_track.values_mut().chain(lost.by_device.values_mut()).for_each(merge);
     lost
 }
 
 fn device_of(trace: &Trace, track: TrackId) -> Option<i64> {
     trace.track(track).stream.and_then(|stream| stream.device)
+}
+
+/// Makes ranges disjoint and ascending.
+fn merge(ranges: &mut Vec<TimeRange>) {
+    if ranges.is_sorted_by(|range, next| range.end < next.start) {
+        return;
+    }
+    sort::by_key(ranges, |range| range.start);
+    let mut merged = Vec::with_capacity(ranges.len());
+    ranges.iter().for_each(|range| push(&mut merged, *range));
+    *ranges = merged;
 }
 
 /// Adds a range that starts no earlier than those before, to disjoint ones.

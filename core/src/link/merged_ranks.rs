@@ -5,7 +5,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::collective::communicates;
 use super::host_layers::HostLayers;
 use super::linked_trace::LinkedTrace;
-use super::rank_label;
+use super::rank_label::{self, MAX_RANKS};
 use super::rank_rows::RankRows;
 use super::row_labels::{LabelledRow, RowLabels};
 use super::work_processes::WorkProcesses;
@@ -14,9 +14,6 @@ use crate::sort;
 use crate::strings::TextCache;
 use crate::trace::arg_key::ArgKey;
 use crate::trace::kind::EventKind;
-
-/// The most ranks that a file may have.
-const MAX_RANKS: usize = 1_024;
 
 /// A rank in a merged file.
 #[derive(Debug, Clone, PartialEq, Eq)]

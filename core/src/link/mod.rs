@@ -8,6 +8,7 @@ mod blocking;
 mod call_order;
 mod capture;
 mod collective;
+mod crowded_number;
 mod dependency;
 mod device_time;
 mod edge;

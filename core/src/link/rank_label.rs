@@ -11,6 +11,9 @@ use crate::trace::Trace;
 /// one have neighbouring ranks.
 const DIMENSIONS: [&str; 9] = ["rank", "pp", "dp", "pcp", "dcp", "cp", "ep", "sp", "tp"];
 
+/// The most ranks that a file may have.
+pub(super) const MAX_RANKS: usize = 1_024;
+
 /// The dimension that is the rank itself.
 const RANK: u8 = 0;
 

@@ -88,11 +88,13 @@ fn settle_launch(
     }
 }
 
-/// Launches of a single kernel, and whether each lacks its kernel.
+/// Launches of a single kernel.
 struct FreeLaunches {
-    /// By correlation id, in order of time.
-    by_number: FxHashMap<u64, Vec<(u32, bool)>>,
-    /// By thread, in order of time.
+    /// Those that lack their kernel by correlation id, each with its place in the order of time.
+    by_number: FxHashMap<u64, Vec<(u32, u32)>>,
+    /// The place of each in that order.
+    places: FxHashMap<u32, u32>,
+    /// All by thread, in order of time, and whether each lacks its kernel.
     by_thread: FxHashMap<TrackId, Vec<(u32, bool)>>,
 }
 
@@ -100,28 +102,33 @@ impl FreeLaunches {
     /// `pairs` are launches with their work.
     fn of(trace: &Trace, pairs: &[(u32, u32)], mut rows: Vec<u32>) -> Self {
         sort::by_key(&mut rows, |row| trace.events.start[*row as usize]);
-        let mut free = Self { by_number: FxHashMap::default(), by_thread: FxHashMap::default() };
-        for row in rows {
-            let launch = (row, pairs.binary_search_by_key(&row, |(host, _)| *host).is_err());
-            if let Some(id) = trace.correlation_id(row as usize) {
-                free.by_number.entry(id).or_default().push(launch);
+        let mut free = Self {
+            by_number: FxHashMap::default(),
+            places: (0..).zip(&rows).map(|(place, row)| (*row, place)).collect(),
+            by_thread: FxHashMap::default(),
+        };
+        for (place, row) in (0..).zip(rows) {
+            let is_free = pairs.binary_search_by_key(&row, |(host, _)| *host).is_err();
+            if let Some(id) = trace.correlation_id(row as usize).filter(|_| is_free) {
+                free.by_number.entry(id).or_default().push((place, row));
             }
-            free.by_thread.entry(trace.events.track[row as usize]).or_default().push(launch);
+            free.by_thread.entry(trace.events.track[row as usize]).or_default().push((row, is_free));
         }
         free
     }
 
     /// A launch together with the free ones among which its kernels may be: those of the same
     /// number, else those that follow on its thread before the next launch with a kernel. In order
-    /// of time; of the latter no more than there are kernels, and the next.
+    /// of time, no more than there are kernels, and a further one.
     fn beside(&self, trace: &Trace, host: u32, num_kernels: usize) -> Vec<u32> {
-        let same = trace.correlation_id(host as usize).and_then(|id| self.by_number.get(&id));
-        let same: Vec<_> = same.into_iter().flatten().filter(|(row, is_free)| *is_free || *row == host).collect();
-        if same.len() > 1 {
-            return same.into_iter().map(|(row, _)| *row).collect();
+        if let Some(same) = trace.correlation_id(host as usize).and_then(|id| self.by_number.get(&id)) {
+            let own = (self.places.get(&host).copied().unwrap_or_default(), host);
+            let mut all: Vec<_> = same.iter().copied().take(num_kernels + 1).collect();
+            all.insert(all.partition_point(|other| *other < own), own);
+            return all.into_iter().map(|(_, row)| row).collect();
         }
-        let of_thread = self.by_thread.get(&trace.events.track[host as usize]).map_or(&[][..], Vec::as_slice);
         let key = |row: u32| (trace.events.start[row as usize], row);
+        let of_thread = self.by_thread.get(&trace.events.track[host as usize]).map_or(&[][..], Vec::as_slice);
         let at = of_thread.partition_point(|(row, _)| key(*row) <= key(host));
         let free = of_thread[at..].iter().take_while(|(_, is_free)| *is_free).map(|(row, _)| *row);
         std::iter::once(host).chain(free).take(num_kernels + 1).collect()

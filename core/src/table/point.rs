@@ -36,8 +36,12 @@ pub(super) static COUNTERS: Table = Table {
         text("process", |linked, row, out| process(linked, linked.trace.counters[row].track, out)),
         text("thread", |linked, row, out| thread(linked, linked.trace.counters[row].track, out)),
         float("value", |linked, row| Some(linked.trace.counters[row].value).filter(|value| !value.is_nan())),
+        // In the first row of an element alone: they name all of its series, of which there may be
+        // any number.
         json("args", |linked, row, out| {
-            linked.trace.args.write_json(&linked.trace.strings, linked.trace.counters[row].args, out)
+            let counters = &linked.trace.counters;
+            let is_first = row == 0 || counters[row - 1].position != counters[row].position;
+            is_first && linked.trace.args.write_json(&linked.trace.strings, counters[row].args, out)
         }),
     ],
 };

@@ -9,7 +9,7 @@ use crate::trace::Trace;
 use crate::trace::node::NodeKind;
 
 /// A process group.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ProcessGroup {
     /// `kineto` (`distributedInfo`) or `execution` (a `## process_group:init ##` node).
     pub source: &'static str,
@@ -50,13 +50,9 @@ pub fn process_groups(trace: &Trace) -> Vec<ProcessGroup> {
             groups.extend(groups_of_config(config));
         }
     }
-    let mut seen: Vec<ProcessGroup> = Vec::with_capacity(groups.len());
-    for group in groups {
-        if !seen.contains(&group) {
-            seen.push(group);
-        }
-    }
-    seen
+    let mut seen: FxHashSet<ProcessGroup> = FxHashSet::default();
+    groups.retain(|group| seen.insert(group.clone()));
+    groups
 }
 
 /// The groups in the configuration that a node of process groups holds.

@@ -1,5 +1,7 @@
 //! Answers the first request of a screen: groups, tracks, iterations and health.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 
 use super::response::Response;
@@ -8,10 +10,11 @@ use super::session_trace::TraceView;
 use super::shown_kind::ShownKind;
 use crate::analyze::{HealthRow, LinkCoverage, Problem, VerdictState};
 use crate::id::{StrId, TrackId};
+use crate::link::LinkedTrace;
 use crate::sort;
 use crate::trace::Trace;
 use crate::trace::kind::EventKind;
-use crate::trace::track::{Process, Stream, Track};
+use crate::trace::track::{Stream, Track};
 
 pub(super) fn answer(screen: &Screen<'_>) -> Response {
     let shown = ShownTracks::of(screen);
@@ -101,7 +104,7 @@ impl ShownTracks {
         for track in display_order(part) {
             let key = group_key(&trace.tracks[track]);
             if last.replace(key) != Some(key) {
-                let (kind, name) = group(trace, &trace.tracks[track]);
+                let (kind, name) = group(&part.linked, &trace.tracks[track]);
                 let group = self.group(part, parent, kind, &name);
                 self.places.push(((part.at, key), group));
             }
@@ -137,13 +140,12 @@ pub(super) fn part_name(part: TraceView<'_>) -> String {
 }
 
 fn device_names(screen: &Screen<'_>) -> Vec<String> {
-    let mut names: Vec<String> = Vec::new();
-    for name in screen.parts.iter().flat_map(|part| part.linked.trace.device_names()) {
-        if screen.parts.len() < 2 || !names.contains(&name) {
-            names.push(name);
-        }
+    let mut names: Vec<&String> = screen.parts.iter().flat_map(|part| part.linked.device_names()).collect();
+    if screen.parts.len() > 1 {
+        let mut seen = BTreeSet::new();
+        names.retain(|name| seen.insert(*name));
     }
-    names
+    names.into_iter().cloned().collect()
 }
 
 /// The worst state of all parts, and the problems of each.
@@ -193,13 +195,13 @@ fn group_key(track: &Track) -> GroupKey {
 /// Tracks that have events, on the screen or not, in the order in which they are shown: as the file
 /// sorts them, host before devices. The profiler's own tracks come last.
 pub(super) fn display_order(part: TraceView<'_>) -> Vec<usize> {
-    let trace = &part.linked.trace;
-    let nesting = &part.linked.links.nesting;
+    let (linked, trace) = (&part.linked, &part.linked.trace);
+    let nesting = &linked.links.nesting;
     let used = (0..trace.tracks.len()).filter(|track| !nesting.track_rows((*track).into()).is_empty());
     let number = |id| trace.strings.text(id).parse::<i64>().unwrap_or(i64::MAX);
     let place = |at: usize| {
         let track = &trace.tracks[at];
-        let sort_index = process(trace, track).and_then(|process| process.sort_index);
+        let sort_index = linked.process(track.process).and_then(|process| process.sort_index);
         let place = (sort_index.unwrap_or(i64::MAX), number(track.process), track.process);
         let inside = (track.sort_index.unwrap_or(i64::MAX), number(track.thread), at);
         ((is_aside(part, at), track.stream.is_some(), place, inside), at)
@@ -216,24 +218,20 @@ fn is_aside(part: TraceView<'_>, track: usize) -> bool {
     rows.all(|row| matches!(kinds[*row as usize], EventKind::Overhead | EventKind::Other))
 }
 
-fn process<'a>(trace: &'a Trace, track: &Track) -> Option<&'a Process> {
-    trace.processes.iter().find(|process| process.process == track.process)
-}
-
 /// The kind and the name of a track's group.
-fn group(trace: &Trace, track: &Track) -> (&'static str, String) {
-    let text = |id| trace.strings.text(id).to_owned();
+fn group(linked: &LinkedTrace, track: &Track) -> (&'static str, String) {
+    let text = |id| linked.trace.strings.text(id).to_owned();
     let process_text = text(track.process);
     match &track.stream {
         Some(stream) => {
             let number = stream.device.map_or(process_text, |device| device.to_string());
-            let names = trace.device_names();
+            let names = linked.device_names();
             let device = stream.device.and_then(|device| usize::try_from(device).ok());
             let device = device.and_then(|device| names.get(device)).filter(|name| !name.is_empty());
             ("device", device.map_or_else(|| format!("Device {number}"), |name| format!("Device {number} · {name}")))
         }
         None => {
-            let named = process(trace, track).map(|process| text(process.name)).filter(|name| !name.is_empty());
+            let named = linked.process(track.process).map(|process| text(process.name)).filter(|name| !name.is_empty());
             ("host", named.map_or_else(|| format!("Process {process_text}"), |name| format!("{name} {process_text}")))
         }
     }

@@ -5,6 +5,7 @@ mod gpu_timeline;
 mod priority;
 mod ranges;
 pub(super) mod row;
+mod set_timeline;
 mod span;
 
 use super::analysis::{Analysis, Run};
@@ -35,10 +36,13 @@ pub(super) static BREAKDOWN: Analysis = Analysis {
     run: Run::Trace(|selection, options: &Options| {
         let spans = spans(selection, options.choice("per"));
         let (classes, micro_ns) = (classes(selection.linked), options.count("micro_ns"));
-        let by_class = busy(selection, |row| classes[row]);
-        let of_timeline = busy(selection, gpu_timeline::class(selection.linked, &classes));
-        let timeline = rows(&of_timeline, &spans, micro_ns).iter().flat_map(gpu_timeline::rows).collect();
-        let rows = rows(&by_class, &spans, micro_ns);
+        let by_class = busy(selection, |row| classes[row], micro_ns);
+        if spans.len().saturating_mul(by_class.len()) > MAX_ROWS {
+            return AnalysisResult::of(&TABLE, Vec::new(), TOO_MANY);
+        }
+        let of_timeline = busy(selection, gpu_timeline::class(selection.linked, &classes), micro_ns);
+        let timeline = rows(&of_timeline, &spans).iter().flat_map(gpu_timeline::rows).collect();
+        let rows = rows(&by_class, &spans);
         AnalysisResult::of(&TABLE, rows, selection.why_nothing_ran())
             .and(&gpu_timeline::TABLE, timeline)
             .and(&priority::TABLE, priority::step_time(selection, &spans))
@@ -56,6 +60,11 @@ pub(super) static BREAKDOWN: Analysis = Analysis {
             })
     }),
 };
+
+/// The most rows; a file may have any number of iterations, and of devices.
+const MAX_ROWS: usize = 1_000_000;
+
+const TOO_MANY: &str = "iterations × devices are more than a million: select a range, or per=\"selection\"";
 
 /// How each device spent each of the spans.
 ///
@@ -79,5 +88,5 @@ pub(super) static BREAKDOWN: Analysis = Analysis {
 /// ```
 pub fn breakdown(selection: &Selection<'_>, spans: &[BreakdownSpan], micro_ns: i64) -> Vec<BreakdownRow> {
     let classes = classes(selection.linked);
-    rows(&busy(selection, |row| classes[row]), spans, micro_ns)
+    rows(&busy(selection, |row| classes[row], micro_ns), spans)
 }

@@ -1,9 +1,10 @@
 //! Assigns each nanosecond of a span to one category by priority, as the step time of the
 //! `TensorBoard` plugin does.
 
+use super::set_timeline::SetTimeline;
 use super::span::BreakdownSpan;
 use crate::analyze::class::{WorkClass, classes};
-use crate::analyze::interval::{difference, total_ns, union, within};
+use crate::analyze::interval::union;
 use crate::analyze::selection::Selection;
 use crate::table::{Column, Table, float, int, put_name, text};
 use crate::time::TimeRange;
@@ -37,16 +38,14 @@ const COLUMNS: &[Column<Vec<StepTimeRow>>] = &[
 /// an event.
 pub(super) fn step_time(selection: &Selection<'_>, spans: &[BreakdownSpan]) -> Vec<StepTimeRow> {
     let happened = happened(selection);
+    let lists = (0..).zip(&happened).map(|(part, ranges)| (1_u8 << part, ranges.as_slice()));
+    // The first part has the last code: without an event, it is 0.
+    let code = |bits: u8| if bits == 0 { 0 } else { (PARTS.len() as u32 - 1 - bits.trailing_zeros()) as u8 };
+    let timeline = SetTimeline::<{ PARTS.len() }>::of(lists, code, 0);
     let rows = |span: &BreakdownSpan| {
-        let (mut rest, mut rows) = (vec![span.range], Vec::new());
-        for (part, ranges) in PARTS.iter().zip(&happened) {
-            let after = difference(&rest, &within(ranges, span.range));
-            rows.push((*part, total_ns(&rest) - total_ns(&after)));
-            rest = after;
-        }
-        rows.push((PARTS[PARTS.len() - 1], total_ns(&rest)));
         let (iteration, span_ns) = (span.iteration, span.range.dur().0.max(1) as f64);
-        rows.into_iter().map(move |(part, total_ns)| StepTimeRow {
+        let sums = timeline.inside(span.range).by_code;
+        PARTS.iter().zip(sums.into_iter().rev()).map(move |(part, total_ns)| StepTimeRow {
             iteration,
             part,
             total_ns,

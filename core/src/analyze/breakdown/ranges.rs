@@ -1,34 +1,47 @@
-//! Collects the time of each device by class of work, as disjoint ranges.
+//! Collects the time of each device by class of work.
 
 use std::collections::BTreeMap;
 
+use super::set_timeline::{SetSums, SetTimeline};
 use crate::analyze::class::WorkClass;
 use crate::analyze::interval::union;
 use crate::analyze::selection::Selection;
 use crate::time::TimeRange;
 
-/// Time of one device's work by its class, as disjoint ranges.
-pub(super) type ClassRanges = [Vec<TimeRange>; WorkClass::ALL.len()];
+/// Time of one device's work by its class.
+type ClassRanges = [Vec<TimeRange>; WorkClass::ALL.len()];
 
-/// When a device did work of each class, and when lost work may have run on it.
-#[derive(Debug, Default)]
-pub(super) struct DeviceActivity {
-    pub(super) by_class: ClassRanges,
-    pub(super) unknown: Vec<TimeRange>,
+/// The bit of a class in a set.
+pub(super) fn bit(class: WorkClass) -> u8 {
+    1 << class as u8
 }
 
-/// The activity of each device.
-pub(super) type DeviceRanges = BTreeMap<Option<i64>, DeviceActivity>;
+/// The set of times without recorded work in which lost work may have run.
+pub(super) const UNKNOWN: u8 = 1 << WorkClass::ALL.len();
 
-pub(super) fn busy(selection: &Selection<'_>, class: impl Fn(usize) -> WorkClass) -> DeviceRanges {
+const NUM_SETS: usize = UNKNOWN as usize + 1;
+
+/// How long a device ran each set of classes.
+pub(super) type ClassSums = SetSums<NUM_SETS>;
+
+/// Which classes of work each device ran, and when lost work may have run on it.
+pub(super) type DeviceTimelines = BTreeMap<Option<i64>, SetTimeline<NUM_SETS>>;
+
+/// Idle times below `micro_ns` are summed apart.
+pub(super) fn busy(selection: &Selection<'_>, class: impl Fn(usize) -> WorkClass, micro_ns: i64) -> DeviceTimelines {
     let trace = &selection.linked.trace;
-    let activity =
-        |device| (device, DeviceActivity { unknown: selection.unknown(device), ..DeviceActivity::default() });
-    let mut devices: DeviceRanges = selection.devices().map(activity).collect();
+    let mut devices: BTreeMap<Option<i64>, ClassRanges> =
+        selection.devices().map(|device| (device, ClassRanges::default())).collect();
     for row in selection.device_work() {
-        devices.entry(trace.device(row)).or_default().by_class[class(row) as usize].push(selection.time(row));
+        devices.entry(trace.device(row)).or_default()[class(row) as usize].push(selection.time(row));
     }
-    let ranges = devices.values_mut().flat_map(|device| &mut device.by_class);
-    ranges.for_each(|ranges| *ranges = union(std::mem::take(ranges)));
-    devices
+    let timeline = |(device, ranges): (Option<i64>, ClassRanges)| {
+        let (ranges, unknown) = (ranges.map(union), selection.unknown(device));
+        let classes = WorkClass::ALL.iter().map(|class| (bit(*class), ranges[*class as usize].as_slice()));
+        let lists = classes.chain([(UNKNOWN, unknown.as_slice())]);
+        // Beside recorded work, lost work makes no time unknown.
+        let code = |bits: u8| if bits == UNKNOWN { UNKNOWN } else { bits & !UNKNOWN };
+        (device, SetTimeline::of(lists, code, micro_ns))
+    };
+    devices.into_iter().map(timeline).collect()
 }

@@ -2,12 +2,10 @@
 
 use serde::Serialize;
 
-use super::ranges::{DeviceActivity, DeviceRanges};
+use super::ranges::{ClassSums, DeviceTimelines, UNKNOWN, bit};
 use super::span::BreakdownSpan;
 use crate::analyze::class::WorkClass;
-use crate::analyze::interval::{difference, intersection, total_ns, union, within};
 use crate::table::{Column, Table, int};
-use crate::time::TimeRange;
 
 /// Default threshold in ns: shorter idle times lie between consecutive kernels.
 pub const MICRO_NS: i64 = 5_000;
@@ -73,43 +71,33 @@ pub(super) const COLUMNS: &[Column<Vec<BreakdownRow>>] = &[
     int("unknown_ns", |rows, at| Some(rows[at].unknown_ns)),
 ];
 
-pub(super) fn rows(busy: &DeviceRanges, spans: &[BreakdownSpan], micro_ns: i64) -> Vec<BreakdownRow> {
+pub(super) fn rows(busy: &DeviceTimelines, spans: &[BreakdownSpan]) -> Vec<BreakdownRow> {
     let of_span = |span: &BreakdownSpan| {
         let span = *span;
-        busy.iter().map(move |(device, activity)| row(span, *device, activity, micro_ns))
+        busy.iter().map(move |(device, timeline)| row(span, *device, &timeline.inside(span.range)))
     };
     spans.iter().flat_map(of_span).collect()
 }
 
-fn row(span: BreakdownSpan, device: Option<i64>, activity: &DeviceActivity, micro_ns: i64) -> BreakdownRow {
-    let inside = |class: WorkClass| within(&activity.by_class[class as usize], span.range);
-    let (compute, communication) = (inside(WorkClass::Computation), inside(WorkClass::Communication));
-    let (memory, other) = (inside(WorkClass::Memory), inside(WorkClass::Other));
-    let exposed_communication = difference(&communication, &compute);
-    let computing = union([compute.as_slice(), &communication].concat());
-    let exposed_copy = difference(&memory, &computing);
-    let known = union([computing.as_slice(), &memory].concat());
-    let exposed_other = difference(&other, &known);
-    let all = union([known.as_slice(), &other].concat());
-    let silent = difference(&[span.range], &all);
-    let unknown = intersection(&silent, &activity.unknown);
-    let idle = difference(&silent, &unknown);
-    let is_micro = |range: &&TimeRange| range.dur().0 < micro_ns;
+fn row(span: BreakdownSpan, device: Option<i64>, sums: &ClassSums) -> BreakdownRow {
+    let [compute, communication] = [bit(WorkClass::Computation), bit(WorkClass::Communication)];
+    let [copy, other] = [bit(WorkClass::Memory), bit(WorkClass::Other)];
+    let with = |class: u8, without: u8| sums.of(|set| set != UNKNOWN && set & class != 0 && set & without == 0);
     BreakdownRow {
         iteration: span.iteration,
         device,
         start_ns: span.range.start.0,
         span_ns: span.range.dur().0,
-        compute_ns: total_ns(&compute),
-        exposed_communication_ns: total_ns(&exposed_communication),
-        exposed_copy_ns: total_ns(&exposed_copy),
-        exposed_other_ns: total_ns(&exposed_other),
-        idle_ns: total_ns(&idle),
-        unknown_ns: total_ns(&unknown),
-        micro_idle_ns: idle.iter().filter(is_micro).map(|range| range.dur().0).sum(),
-        busy_ns: total_ns(&all),
-        communication_ns: total_ns(&communication),
-        overlap_ns: total_ns(&intersection(&communication, &compute)),
-        copy_ns: total_ns(&memory),
+        compute_ns: with(compute, 0),
+        exposed_communication_ns: with(communication, compute),
+        exposed_copy_ns: with(copy, compute | communication),
+        exposed_other_ns: with(other, compute | communication | copy),
+        idle_ns: sums.by_code[0],
+        unknown_ns: sums.by_code[usize::from(UNKNOWN)],
+        micro_idle_ns: sums.micro_ns,
+        busy_ns: with(compute | communication | copy | other, 0),
+        communication_ns: with(communication, 0),
+        overlap_ns: with(communication, 0) - with(communication, compute),
+        copy_ns: with(copy, 0),
     }
 }

@@ -2,8 +2,9 @@
 
 use super::samples::NameSample;
 use super::significance::p_value;
+use super::step_times::StepTimes;
 use crate::table::{Column, Table, boolean, float, int, json, put, put_name, text};
-use crate::time::{add_ns, sum_ns};
+use crate::time::add_ns;
 
 /// A change is significant where chance makes one as large less often than this.
 const SIGNIFICANT: f64 = 0.05;
@@ -36,7 +37,7 @@ impl NameChange {
     }
 
     pub(super) fn per_iteration(&self, side: usize) -> f64 {
-        self.sides[side].count as f64 / self.sides[side].ns.len().max(1) as f64
+        self.sides[side].count as f64 / self.sides[side].ns.num_steps().max(1) as f64
     }
 
     pub(super) fn p_value(&self) -> Option<f64> {
@@ -57,17 +58,17 @@ impl MeanRounding {
         Self { sum: 0, num }
     }
 
-    /// The next mean.
-    pub(super) fn next(&mut self, samples: &[i64]) -> i64 {
+    /// The next mean, of the sum of its samples.
+    pub(super) fn next(&mut self, sum: i64) -> i64 {
         let before = rounded(self.sum, self.num);
-        add_ns(&mut self.sum, sum_ns(samples.iter().copied()));
+        add_ns(&mut self.sum, sum);
         rounded(self.sum, self.num).saturating_sub(before)
     }
 }
 
 /// The mean, rounded to the nearest.
-pub(super) fn mean(ns: &[i64]) -> i64 {
-    rounded(sum_ns(ns.iter().copied()), ns.len())
+pub(super) fn mean(ns: &StepTimes) -> i64 {
+    rounded(ns.sum(), ns.num_steps())
 }
 
 /// A sum over so many, rounded to the nearest.
@@ -91,8 +92,8 @@ const COLUMNS: &[Column<Vec<NameChange>>] = &[
     int("before_ns", |rows, at| Some(rows[at].ns[0])),
     int("after_ns", |rows, at| Some(rows[at].ns[1])),
     int("change_ns", |rows, at| Some(rows[at].change_ns())),
-    int("before_host_ns", |rows, at| rows[at].sides[0].host_ns.as_deref().map(mean)),
-    int("after_host_ns", |rows, at| rows[at].sides[1].host_ns.as_deref().map(mean)),
+    int("before_host_ns", |rows, at| rows[at].sides[0].host_ns.as_ref().map(mean)),
+    int("after_host_ns", |rows, at| rows[at].sides[1].host_ns.as_ref().map(mean)),
     float("p_value", |rows, at| rows[at].p_value()),
     boolean("is_significant", |rows, at| is_significant(rows[at].p_value())),
     text("overloads", |rows, at, out| {

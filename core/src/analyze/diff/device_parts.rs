@@ -6,7 +6,7 @@ use super::change::MeanRounding;
 use super::parts::PartSamples;
 use super::side::DiffSide;
 use crate::analyze::class::{WorkClass, classes};
-use crate::analyze::interval::{difference, total_ns, union, within};
+use crate::analyze::interval::{RangeCover, difference, total_ns, union, within};
 use crate::time::{TimeRange, sum_ns};
 
 const NUM_CLASSES: usize = WorkClass::ALL.len();
@@ -37,9 +37,9 @@ pub(super) struct DeviceParts {
 /// Work of one device: all of it, and by the step that launched it and class.
 #[derive(Debug, Default)]
 struct DeviceBusy {
-    all: Vec<TimeRange>,
+    all: RangeCover,
     /// When lost work may have run.
-    unknown: Vec<TimeRange>,
+    unknown: RangeCover,
     steps: Vec<[Vec<TimeRange>; NUM_CLASSES]>,
 }
 
@@ -54,12 +54,13 @@ struct DeviceBusy {
 pub(super) fn device_parts(sides: &[DiffSide<'_>; 2]) -> DeviceParts {
     let [before, after] = sides.each_ref().map(parts_of);
     let paired = |[before, after]: [Vec<Vec<i64>>; 2]| -> Vec<PartSamples> {
-        before.into_iter().zip(after).map(|(before, after)| [before, after]).collect()
+        before.into_iter().zip(after).map(|(before, after)| [before.into(), after.into()]).collect()
     };
     let exposed = paired([before.exposed, after.exposed]);
     let named = PARTS.into_iter().zip(paired([before.means, after.means]));
-    let is_shown =
-        |(name, samples): &(&str, PartSamples)| !RARE.contains(name) || samples.iter().flatten().any(|ns| *ns != 0);
+    let is_shown = |(name, samples): &(&str, PartSamples)| {
+        !RARE.contains(name) || samples.iter().any(|times| times.parts().any(|(_, ns)| ns != 0))
+    };
     DeviceParts { named: named.filter(is_shown).collect(), exposed }
 }
 
@@ -81,7 +82,7 @@ fn parts_of(side: &DiffSide<'_>) -> SideParts {
         let mut rounding = MeanRounding::over(of_devices.len());
         for part in 0..PARTS.len() {
             let values: Vec<i64> = of_devices.iter().map(|parts| parts[part]).collect();
-            parts.means[part].push(rounding.next(&values));
+            parts.means[part].push(rounding.next(sum_ns(values.iter().copied())));
             if let Some(exposed) = parts.exposed.get_mut(part) {
                 exposed.push(sum_ns(values));
             }
@@ -94,11 +95,12 @@ fn devices(side: &DiffSide<'_>) -> BTreeMap<Option<i64>, DeviceBusy> {
     let (linked, classes) = (side.selection.linked, classes(side.selection.linked));
     let events = &linked.trace.events;
     let mut devices: BTreeMap<Option<i64>, DeviceBusy> = BTreeMap::new();
+    let mut all: BTreeMap<Option<i64>, Vec<TimeRange>> = BTreeMap::new();
     let new = || DeviceBusy { steps: vec![Default::default(); side.num_samples()], ..DeviceBusy::default() };
     for row in side.selection.anytime_work() {
         let time = TimeRange { start: events.start[row], end: events.end(row) };
         let device = devices.entry(linked.trace.device(row)).or_insert_with(new);
-        device.all.push(time);
+        all.entry(linked.trace.device(row)).or_default().push(time);
         if let Some(step) = side.work_sample(row) {
             device.steps[step][classes[row] as usize].push(time);
         }
@@ -107,8 +109,8 @@ fn devices(side: &DiffSide<'_>) -> BTreeMap<Option<i64>, DeviceBusy> {
         devices.insert(None, new());
     }
     for (number, device) in &mut devices {
-        device.all = union(std::mem::take(&mut device.all));
-        device.unknown = difference(linked.lost_work().of_device(*number), &device.all);
+        device.all = RangeCover::of(all.remove(number).unwrap_or_default());
+        device.unknown = RangeCover::of(difference(linked.lost_work().of_device(*number), device.all.ranges()));
         device.steps.iter_mut().flatten().for_each(|ranges| *ranges = union(std::mem::take(ranges)));
     }
     devices
@@ -121,9 +123,10 @@ fn step_parts(device: &DeviceBusy, step: usize, window: TimeRange) -> [i64; PART
         *ns = total_ns(&difference(ranges, &known));
         known = union([known.as_slice(), ranges].concat());
     }
-    let [busy_ns, own_ns] = [&device.all, &known].map(|ranges| total_ns(&within(ranges, window)));
+    // Steps may overlap: by bisection, each takes the same time however much ran meanwhile.
+    let (busy_ns, own_ns) = (device.all.inside_ns(window), total_ns(&within(&known, window)));
     let [compute, communication, copy, other] = exposed;
-    let unknown = total_ns(&within(&device.unknown, window));
+    let unknown = device.unknown.inside_ns(window);
     let idle = window.dur().0.saturating_sub(busy_ns).saturating_sub(unknown);
     let outside = own_ns.saturating_sub(total_ns(&known));
     [compute, communication, copy, other, idle, unknown, busy_ns - own_ns, outside]

@@ -38,8 +38,8 @@ const COLUMNS: &[Column<Vec<DeviceWorkRow>>] = &[
     int("after_overlapped_ns", |rows, at| Some(rows[at].ns[1].saturating_sub(rows[at].exposed_ns[1]))),
 ];
 
-/// Durations of each class by step, and its number of events.
-type ClassSamples = [(Vec<i64>, u64); WorkClass::ALL.len()];
+/// Durations of each class, and its number of events.
+type ClassSamples = [(i64, u64); WorkClass::ALL.len()];
 
 /// Every class that occurs, after the sum of all. `exposed` is the time of each class that the
 /// headline shows, of all devices together.
@@ -55,8 +55,8 @@ pub(super) fn device_work(sides: &[DiffSide<'_>; 2], exposed: &[PartSamples]) ->
         DeviceWorkRow {
             class: class.name(),
             counts: [0, 1].map(|side| of_class(side).1 as f64 / num[side] as f64),
-            ns: [0, 1].map(|side| totals[side].next(&of_class(side).0)),
-            exposed_ns: [0, 1].map(|side| shown[side].next(&exposed[class as usize][side])),
+            ns: [0, 1].map(|side| totals[side].next(of_class(side).0)),
+            exposed_ns: [0, 1].map(|side| shown[side].next(exposed[class as usize][side].sum())),
         }
     };
     let mut rows: Vec<_> = WorkClass::ALL.into_iter().map(row).collect();
@@ -75,10 +75,10 @@ pub(super) fn device_work(sides: &[DiffSide<'_>; 2], exposed: &[PartSamples]) ->
 
 fn class_samples(side: &DiffSide<'_>) -> ClassSamples {
     let classes = classes(side.selection.linked);
-    let mut samples: ClassSamples = std::array::from_fn(|_| (vec![0; side.num_samples()], 0));
-    for (sample, row) in side.device_work() {
+    let mut samples: ClassSamples = [(0, 0); WorkClass::ALL.len()];
+    for (_, row) in side.device_work() {
         let (ns, num) = &mut samples[classes[row] as usize];
-        add_ns(&mut ns[sample], side.work_ns(row));
+        add_ns(ns, side.work_ns(row));
         *num += 1;
     }
     samples

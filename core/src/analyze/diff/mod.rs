@@ -12,6 +12,7 @@ mod recorded;
 mod samples;
 mod side;
 mod significance;
+mod step_times;
 mod structure;
 
 use std::sync::Arc;

@@ -8,6 +8,7 @@ use super::name_keys::NameKeys;
 use super::recorded::{RecordedKind, not_compared};
 use super::side::DiffSide;
 use super::significance::p_value;
+use super::step_times::StepTimes;
 use crate::sort;
 use crate::table::{Column, Table, boolean, float, int, put, put_name, text};
 use crate::time::add_ns;
@@ -43,7 +44,7 @@ const COLUMNS: &[Column<Vec<StepPart>>] = &[
 ];
 
 /// Times of one part, by iteration, in both traces.
-pub(super) type PartSamples = [Vec<i64>; 2];
+pub(super) type PartSamples = [StepTimes; 2];
 
 /// How the device spent the step, if both traces recorded a device; else the outermost calls of the
 /// iteration's thread.
@@ -65,7 +66,7 @@ pub(super) fn parts(
     } else if compared.operators || !has(|side| side.recorded.operators > 0) {
         of_host(sides, keys)
     } else {
-        vec![(String::from("unknown"), [0, 1].map(|side| sides[side].window_lengths()))]
+        vec![(String::from("unknown"), [0, 1].map(|side| sides[side].window_lengths().into()))]
     };
     let mut rows = added_up(named);
     if let Some(step) = rows.first_mut() {
@@ -124,17 +125,18 @@ fn lost_note(sides: &[DiffSide<'_>; 2]) -> String {
 
 /// Parts with rounded means that add up to the mean of the step.
 fn added_up(named: Vec<(String, PartSamples)>) -> Vec<StepPart> {
-    let num = [0, 1].map(|side| named.first().map_or(0, |(_, samples)| samples[side].len()));
-    let mut steps: PartSamples = num.map(|num| vec![0; num]);
+    let num = [0, 1].map(|side| named.first().map_or(0, |(_, samples)| samples[side].num_steps()));
+    let mut steps = num.map(|num| vec![0; num]);
     let mut rounding = num.map(MeanRounding::over);
     let mut rows = Vec::new();
     for (name, samples) in named {
-        let ns = [0, 1].map(|side| rounding[side].next(&samples[side]));
+        let ns = [0, 1].map(|side| rounding[side].next(samples[side].sum()));
         for (step, part) in steps.iter_mut().zip(&samples) {
-            step.iter_mut().zip(part).for_each(|(step, part)| add_ns(step, *part));
+            part.parts().for_each(|(at, ns)| add_ns(&mut step[at], ns));
         }
         rows.push(StepPart::new(name, ns, &samples));
     }
+    let steps = steps.map(StepTimes::from);
     let step = StepPart::new(String::from("step"), [mean(&steps[0]), mean(&steps[1])], &steps);
     let all_ns = step.change_ns().unwrap_or(0);
     let mut all = vec![step];
@@ -177,19 +179,19 @@ const BETWEEN: &str = "between operators";
 fn of_host(sides: &[DiffSide<'_>; 2], keys: &NameKeys) -> Vec<(String, PartSamples)> {
     let mut named: FxHashMap<u32, PartSamples> = FxHashMap::default();
     let num = sides.each_ref().map(DiffSide::num_samples);
-    let mut rest: PartSamples = [0, 1].map(|side| sides[side].window_lengths());
+    let mut rest = [0, 1].map(|side| sides[side].window_lengths());
     for (side, of) in sides.iter().enumerate() {
         for (sample, row) in outermost(of) {
             let ns = of.selection.dur_ns(row);
-            let samples = named.entry(of.key[row]).or_insert_with(|| num.map(|num| vec![0; num]));
-            add_ns(&mut samples[side][sample], ns);
+            let samples = named.entry(of.key[row]).or_insert_with(|| num.map(StepTimes::of));
+            samples[side].add(sample, ns);
             add_ns(&mut rest[side][sample], -ns);
         }
     }
     let mut named: Vec<_> = named.into_iter().map(|(key, samples)| (keys.text(key).to_owned(), samples)).collect();
     let size = |samples: &PartSamples| mean(&samples[1]).abs_diff(mean(&samples[0]));
     sort::by(&mut named, |(name_a, a), (name_b, b)| size(b).cmp(&size(a)).then_with(|| name_a.cmp(name_b)));
-    named.push((String::from(BETWEEN), rest));
+    named.push((String::from(BETWEEN), rest.map(StepTimes::from)));
     named
 }
 

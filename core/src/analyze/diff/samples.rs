@@ -5,6 +5,7 @@ use rustc_hash::FxHashMap;
 use super::change::{MeanRounding, NameChange};
 use super::name_keys::NameKeys;
 use super::side::DiffSide;
+use super::step_times::StepTimes;
 use crate::analyze::class::{WorkClass, classes};
 use crate::id::TemplateId;
 use crate::link::MODULE_PREFIX;
@@ -18,10 +19,10 @@ use crate::trace::kind::EventKind;
 pub(super) struct NameSample {
     /// In all iterations.
     pub(super) count: u64,
-    /// By iteration; its length is that of all samples of the trace.
-    pub(super) ns: Vec<i64>,
+    /// By iteration, of all samples of the trace.
+    pub(super) ns: StepTimes,
     /// Host time, where `ns` is another time.
-    pub(super) host_ns: Option<Vec<i64>>,
+    pub(super) host_ns: Option<StepTimes>,
     /// Id of the longest.
     pub(super) longest_id: Option<i64>,
     longest_ns: i64,
@@ -52,7 +53,7 @@ impl SampleCollector {
     }
 
     fn sample(&mut self, side: usize, key: NameKey) -> &mut NameSample {
-        let new = |num: usize| NameSample { ns: vec![0; num], ..NameSample::default() };
+        let new = |num: usize| NameSample { ns: StepTimes::of(num), ..NameSample::default() };
         let num_samples = self.num_samples;
         &mut self.groups.entry(key).or_insert_with(|| num_samples.map(new))[side]
     }
@@ -69,7 +70,7 @@ impl SampleCollector {
         let sample = self.sample(side, key);
         sample.count += 1;
         if let Some(host_ns) = amount.host_ns {
-            add_ns(&mut sample.host_ns.get_or_insert_with(|| vec![0; num_samples])[at], host_ns);
+            sample.host_ns.get_or_insert_with(|| StepTimes::of(num_samples)).add(at, host_ns);
         }
         if sample.longest_id.is_none() || amount.ns > sample.longest_ns {
             sample.longest_ns = amount.ns;
@@ -80,7 +81,7 @@ impl SampleCollector {
     /// Adds an event with its time.
     fn add(&mut self, (side, of): (usize, &DiffSide<'_>), (at, row): (usize, usize), key: NameKey, ns: i64) {
         self.count((side, of), (at, row), key, EventAmount { ns, host_ns: None });
-        add_ns(&mut self.sample(side, key).ns[at], ns);
+        self.sample(side, key).ns.add(at, ns);
     }
 
     /// The largest change first; `label` adds what the second number of a key means.
@@ -99,7 +100,7 @@ impl SampleCollector {
         sort::by(&mut changes, |(a, name_a), (b, name_b)| (a, &name_a.name).cmp(&(b, &name_b.name)));
         let mut rounding = self.num_samples.map(MeanRounding::over);
         let rounded = |(_, mut change): (Option<u32>, NameChange)| {
-            change.ns = [0, 1].map(|side| rounding[side].next(&change.sides[side].ns));
+            change.ns = [0, 1].map(|side| rounding[side].next(change.sides[side].ns.sum()));
             change
         };
         let mut changes: Vec<_> = changes.into_iter().map(rounded).collect();
@@ -125,7 +126,7 @@ pub(super) fn operators_and_rest(sides: &[DiffSide<'_>; 2], keys: &NameKeys) -> 
         for (at, row) in of.device_work().filter(|(_, row)| owner(of, *row).is_none()) {
             let sample = collected.sample(side, (rest, None));
             sample.count += 1;
-            add_ns(&mut sample.ns[at], of.work_ns(row));
+            sample.ns.add(at, of.work_ns(row));
         }
     }
     collected.changes(&keys, |_, _| {})
@@ -164,7 +165,7 @@ fn of_operators(sides: &[DiffSide<'_>; 2], mut shape: impl FnMut(usize, usize) -
         for (at, row, owner) in owned.filter_map(|(at, row)| Some((at, row, owner(of, row)?))) {
             let key = (of.key[owner], shape(side, owner));
             add_ns(&mut work_ns[owner], of.work_ns(row));
-            add_ns(&mut collected.sample(side, key).ns[at], of.work_ns(row));
+            collected.sample(side, key).ns.add(at, of.work_ns(row));
         }
         for row in of.selection.rows().filter(|row| linked.trace.events.kind[*row] == EventKind::Operator) {
             let (Some(at), key) = (of.sample(row), (of.key[row], shape(side, row))) else { continue };

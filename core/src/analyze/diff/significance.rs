@@ -1,30 +1,35 @@
 //! Tests whether two samples differ by more than chance.
 
+use super::step_times::StepTimes;
+
 /// The probability that samples of one mean differ by as much as these: Welch's test, of two sides.
 ///
 /// `t = (mean(b) − mean(a)) / sqrt(var(a)/n(a) + var(b)/n(b))`, with the degrees of freedom of
 /// Welch and Satterthwaite. `None` where a sample has fewer than two values.
-pub(super) fn p_value(a: &[i64], b: &[i64]) -> Option<f64> {
-    if a.len() < 2 || b.len() < 2 {
+pub(super) fn p_value(a: &StepTimes, b: &StepTimes) -> Option<f64> {
+    if a.num_steps() < 2 || b.num_steps() < 2 {
         return None;
     }
     let ((mean_a, error_a), (mean_b, error_b)) = (mean_and_error(a), mean_and_error(b));
     let error = error_a + error_b;
     if error == 0.0 {
-        return Some(if a[0] == b[0] { 1.0 } else { 0.0 });
+        // All values of each are equal.
+        let [first, second] = [(a, b), (b, a)].map(|(one, other)| i128::from(one.sum()) * other.num_steps() as i128);
+        return Some(if first == second { 1.0 } else { 0.0 });
     }
     let freedom = |error: f64, len: usize| error * error / (len as f64 - 1.0);
-    let freedom = error * error / (freedom(error_a, a.len()) + freedom(error_b, b.len()));
+    let freedom = error * error / (freedom(error_a, a.num_steps()) + freedom(error_b, b.num_steps()));
     let t = (mean_b - mean_a) / error.sqrt();
     Some(incomplete_beta(freedom / (freedom + t * t), freedom / 2.0, 0.5))
 }
 
 /// The mean, and the variance over the number of values.
-fn mean_and_error(values: &[i64]) -> (f64, f64) {
-    let count = values.len() as f64;
-    let mean = values.iter().map(|value| *value as f64).sum::<f64>() / count;
-    let squares: f64 = values.iter().map(|value| (*value as f64 - mean).powi(2)).sum();
-    (mean, squares / (count - 1.0) / count)
+fn mean_and_error(values: &StepTimes) -> (f64, f64) {
+    let (count, times) = (values.num_steps() as f64, values.times());
+    let mean = times.iter().map(|(_, ns)| *ns as f64).sum::<f64>() / count;
+    let squares: f64 = times.iter().map(|(_, ns)| (*ns as f64 - mean).powi(2)).sum();
+    let num_zero = values.num_steps().saturating_sub(times.len()) as f64;
+    (mean, (squares + num_zero * mean * mean) / (count - 1.0) / count)
 }
 
 /// The regularised incomplete beta function, by its continued fraction (Abramowitz and Stegun
@@ -80,6 +85,7 @@ mod tests {
     #[test]
     fn it_is_welchs_test() {
         // The figures are those of scipy.stats.ttest_ind(equal_var=False).
+        let p_value = |a: &[i64], b: &[i64]| p_value(&a.to_vec().into(), &b.to_vec().into());
         let a = [100, 102, 98, 101, 99];
         for (b, expected) in [
             ([110, 112, 108, 111, 109].as_slice(), 8.488_245_682_9e-6),

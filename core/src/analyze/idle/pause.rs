@@ -33,7 +33,7 @@ pub(crate) struct StreamPause {
 /// streams.
 pub(crate) fn pause_at(selection: &Selection<'_>, track: TrackId, at: Ts) -> Option<StreamPause> {
     let linked = selection.linked;
-    let whole = linked.trace.range();
+    let whole = linked.range();
     linked.trace.tracks.get(track.index())?.stream?;
     let mut rows = work(selection, track).peekable();
     let (mut start, mut before) = (whole.start, None);

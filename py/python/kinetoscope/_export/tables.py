@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 FORMATS = (".parquet", ".arrow", ".csv", ".jsonl")
 _TEXT_ROWS = 10_000
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+"""Starts of texts that a spreadsheet runs as a formula: names in traces come from strangers."""
 _GROUP_BATCHES = 16  # of 65,536 rows: a million rows, the usual size of a row group
 
 
@@ -99,7 +101,10 @@ def _write_csv(parts: Sequence[Part], temporary: Path) -> None:
 
 
 def write_csv(parts: Sequence[Part], file: TextIO, line_end: str = "\r\n") -> None:
-    """Writes concatenated tables as CSV, with a header."""
+    """Writes concatenated tables as CSV, with a header.
+
+    A text that a spreadsheet would run as a formula gets an apostrophe in front.
+    """
     writer = csv.writer(file, lineterminator=line_end)
     writer.writerow([*parts[0].columns, *parts[0].table.columns])
     for table, columns in parts:
@@ -109,6 +114,8 @@ def write_csv(parts: Sequence[Part], file: TextIO, line_end: str = "\r\n") -> No
 
 
 def _csv_value(value: Any) -> Any:
+    if isinstance(value, str):
+        return f"'{value}" if value.startswith(_FORMULA_STARTS) else value
     return json.dumps(value) if isinstance(value, (bool, list, dict)) else value
 
 
