@@ -256,6 +256,14 @@ impl<'a> Scanner<'a> {
     }
 }
 
+/// Whether the object or array at the start of `text` nests deeper than [`MAX_DEPTH`].
+pub fn nests_too_deep(text: &[u8]) -> bool {
+    let mut scanner = Scanner::new(text);
+    let opens = matches!(scanner.peek(), Some(b'{' | b'['));
+    // The scanner stands at the bracket that is one too many.
+    opens && scanner.skip_nested() == Err(ScanFault::Unexpected)
+}
+
 /// How many bytes at the start of `text` are such as numbers and bare words are made of.
 #[inline]
 pub fn word_len(text: &[u8]) -> usize {

@@ -13,7 +13,7 @@ create_exception!(kinetoscope, UnsupportedTraceError, TraceError, "The file has 
 
 /// The matching Python exception.
 pub(crate) fn raised(error: &Error) -> PyErr {
-    let message = error.to_string();
+    let message = printable(&error.to_string());
     match error.kind() {
         ErrorKind::Malformed { .. } | ErrorKind::Snapshot { .. } => TraceParseError::new_err(message),
         ErrorKind::Unsupported { .. } => UnsupportedTraceError::new_err(message),
@@ -22,6 +22,21 @@ pub(crate) fn raised(error: &Error) -> PyErr {
         ErrorKind::Unreadable { .. } => PyOSError::new_err(message),
         _ => TraceError::new_err(message),
     }
+}
+
+/// The text with control characters escaped: names of files, members and fields come from
+/// strangers.
+fn printable(text: &str) -> String {
+    let is_format = |letter: char| matches!(letter, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
+    let escape = |letter: char| letter != '\n' && (letter.is_control() || is_format(letter));
+    text.chars().fold(String::with_capacity(text.len()), |mut out, letter| {
+        if escape(letter) {
+            out.extend(letter.escape_unicode());
+        } else {
+            out.push(letter);
+        }
+        out
+    })
 }
 
 /// Python's own exception for a file that cannot be opened or written, with its name.

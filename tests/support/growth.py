@@ -1,4 +1,4 @@
-"""Runs all that is done with a trace on three sizes of one shape: `growth.py SHAPE N`. Prints seconds and megabytes."""
+"""Measures all that is done with a trace, on three sizes of one shape: `growth.py SHAPE N`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ REPEATS = 2
 
 
 def work(trace: ks.Trace, folder: Path) -> dict[str, Callable[[], object]]:
-    """What is done with a trace."""
+    """Returns all that can be done with a trace, by name."""
     names = [analysis["name"] for analysis in json.loads(analyses_json()) if hasattr(trace, analysis["name"])]
     tables = _native.Trace.table_names()
     found: dict[str, Callable[[], object]] = {name: getattr(trace, name) for name in names}

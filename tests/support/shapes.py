@@ -1,4 +1,4 @@
-"""Shapes of traces in which something is very many, or all at once: each with about `n` elements."""
+"""Shapes of traces in which something is very many, each with about `n` elements."""
 
 from __future__ import annotations
 
@@ -31,14 +31,19 @@ def operator(name: str, start: float, dur: float, place: tuple[int, int] = (1, 1
 
 
 def call(start: float, number: int | None, name: str = "cudaLaunchKernel", dur: float = 1, **args: Any) -> Event:
-    numbered = {} if number is None else {"correlation": number}
+    numbered: Event = {} if number is None else {"correlation": number}
     return event("cuda_runtime", name, start, dur, **numbered, **args)
+
+
+def with_args(found: Event, args: Event) -> Event:
+    """The event with arguments whose names are not known."""
+    return {**found, "args": args}
 
 
 def kernel(
     start: float, number: int | None, dur: float = 1, place: tuple[int, int] = (0, 7), name: str = "k", **args: Any
 ) -> Event:
-    numbered = {} if number is None else {"correlation": number}
+    numbered: Event = {} if number is None else {"correlation": number}
     return event("kernel", name, start, dur, place, device=place[0], stream=place[1], **numbered, **args)
 
 
@@ -63,7 +68,7 @@ def launched(n: int) -> list[Event]:
     ]
 
 
-# --- launches -----------------------------------------------------------------------------------------------------
+# --- launches -------------------------------------------------------------------------------------
 
 
 @shape
@@ -89,7 +94,7 @@ def one_number_in_many_processes(n: int) -> bytes:
 
 @shape
 def kernels_of_one_graph(n: int) -> bytes:
-    nodes = [{"graph node id": at, "graph id": 1} for at in range(n)]
+    nodes: list[Event] = [{"graph node id": at, "graph id": 1} for at in range(n)]
     launch = call(0, 5, "cudaGraphLaunch")
     return trace([launch, *(kernel(at + 2, 5, **args) for at, args in enumerate(nodes))])
 
@@ -126,7 +131,7 @@ def arrows_of_one_number(n: int) -> bytes:
 
 @shape
 def one_external_id(n: int) -> bytes:
-    number = {"External id": 5}
+    number: Event = {"External id": 5}
     calls = [call(2 * at, None, **number) for at in range(n)]
     return trace([*calls, *(kernel(2 * at + 1, None, **number) for at in range(n))])
 
@@ -158,13 +163,13 @@ def waits_for_the_device(n: int) -> bytes:
 def captures_in_many_processes(n: int) -> bytes:
     found: list[Event] = []
     for at in range(n):
-        place = {"pid": at + 10, "tid": at + 10}
+        place: Event = {"pid": at + 10, "tid": at + 10}
         found += [{**call(at * 10, None, "cudaGraphInstantiate", x=1), **place}, {**call(at * 10 + 2, at + 1), **place}]
         found.append(kernel(at * 10 + 4, at + 1, args=1))
     return trace(found)
 
 
-# --- nesting ------------------------------------------------------------------------------------------------------
+# --- nesting --------------------------------------------------------------------------------------
 
 
 def steps(n: int, start: Callable[[int], float], dur: Callable[[int], float], num_threads: int = 1) -> list[Event]:
@@ -238,7 +243,7 @@ def begins_without_ends(n: int) -> bytes:
     return trace([{"ph": "B", "name": f"a{at}", "ts": at, "pid": 1, "tid": 1} for at in range(n)])
 
 
-# --- places -------------------------------------------------------------------------------------------------------
+# --- places ---------------------------------------------------------------------------------------
 
 
 @shape
@@ -265,7 +270,7 @@ def devices(n: int) -> bytes:
     return trace([*(call(at, at + 1) for at in range(n)), *(kernel(at + 1, at + 1, 1, (at, 7)) for at in range(n))])
 
 
-# --- arguments, names, counters, metadata -------------------------------------------------------------------------
+# --- arguments, names, counters, metadata ---------------------------------------------------------
 
 
 @shape
@@ -290,19 +295,19 @@ def names(n: int) -> bytes:
 
 @shape
 def argument_names(n: int) -> bytes:
-    return trace([operator("a", at, 1, **{f"k{at}": at}) for at in range(n)])
+    return trace([with_args(operator("a", at, 1), {f"k{at}": at}) for at in range(n)])
 
 
 @shape
 def arguments_of_one_event(n: int) -> bytes:
-    return trace([operator("a", at, 1, **{f"k{number}": number for number in range(n)}) for at in range(2)])
+    return trace([with_args(operator("a", at, 1), {f"k{number}": number for number in range(n)}) for at in range(2)])
 
 
 @shape
 def shapes_of_tensors(n: int) -> bytes:
     return trace(
         [
-            operator("aten::mm", at, 1, **{"Input Dims": [[at, at], [at, 3]], "Input type": ["float"] * 2})
+            with_args(operator("aten::mm", at, 1), {"Input Dims": [[at, at], [at, 3]], "Input type": ["float"] * 2})
             for at in range(n)
         ]
     )
@@ -335,8 +340,8 @@ def one_sequence_number(n: int) -> bytes:
     found: list[Event] = []
     for at in range(n):
         found += [
-            operator("aten::mm", at * 10, 8, **{"Sequence number": 5, "Fwd thread id": 0}),
-            operator("MmBackward0", (n + at) * 10, 8, (1, 2), **{"Sequence number": 5, "Fwd thread id": 1}),
+            with_args(operator("aten::mm", at * 10, 8), {"Sequence number": 5, "Fwd thread id": 0}),
+            with_args(operator("MmBackward0", (n + at) * 10, 8, (1, 2)), {"Sequence number": 5, "Fwd thread id": 1}),
         ]
     return trace(found)
 
@@ -345,7 +350,7 @@ def one_sequence_number(n: int) -> bytes:
 def collectives_of_many_groups(n: int) -> bytes:
     found: list[Event] = []
     for at in range(n):
-        facts = {"Collective name": "allreduce", "In msg nelems": 100, "Out msg nelems": 100, "Group size": 8}
+        facts: Event = {"Collective name": "allreduce", "In msg nelems": 100, "Out msg nelems": 100, "Group size": 8}
         facts |= {"dtype": "Float", "Process Group Name": str(at), "Process Group Ranks": "[0, 1, 2, 3, 4, 5, 6, 7]"}
         name = "ncclDevKernel_AllReduce_Sum_f32_RING_LL"
         record = operator("record_param_comms", at * 10, 8, **facts)
@@ -354,7 +359,7 @@ def collectives_of_many_groups(n: int) -> bytes:
     return trace(found, distributedInfo={"rank": 0, "world_size": 8, "pg_config": groups})
 
 
-# --- Execution Traces ---------------------------------------------------------------------------------------------
+# --- Execution Traces -----------------------------------------------------------------------------
 
 
 def node(

@@ -10,8 +10,8 @@ use crate::trace::kind::EventKind;
 /// The number of the stack without frames.
 const EMPTY: u32 = 0;
 
-/// Longer texts of stacks lack their outermost frames: each row has a text of its own, and a hostile
-/// file may nest any number of long names.
+/// Longer texts of stacks lack their outermost frames: each row has a text of its own, and a
+/// hostile file may nest any number of long names.
 const MAX_TEXT_BYTES: usize = 8_192;
 
 /// A frame inside of another stack.

@@ -114,7 +114,10 @@ pub fn sniff(head: &[u8]) -> Container {
         return Container::Tar;
     }
     let text = head.strip_prefix(BOM).unwrap_or(head).trim_ascii_start();
-    let found = SIGNATURES.iter().find(|(signature, _)| head.starts_with(signature) || text.starts_with(signature));
+    // Blanks may stand before a text, and before nothing else.
+    let is_text = |signature: &[u8]| signature.iter().all(|byte| byte.is_ascii_graphic() || *byte == b' ');
+    let begins = |signature: &[u8]| head.starts_with(signature) || is_text(signature) && text.starts_with(signature);
+    let found = SIGNATURES.iter().find(|(signature, _)| begins(signature));
     #[cfg(feature = "chakra")]
     if !head.starts_with(BOM) && super::chakra::is_chakra(head) {
         return Container::Chakra;

@@ -15,7 +15,7 @@ use super::text_window::TextWindow;
 use super::trace_array::TraceArray;
 use crate::error::{Error, ErrorKind, Position};
 use crate::id::StrId;
-use crate::json::{JsonText, ScanFault, Scanner};
+use crate::json::{JsonText, MAX_DEPTH, ScanFault, Scanner, nests_too_deep};
 use crate::warning::WarningKind;
 
 /// Reads one document into the builder.
@@ -247,8 +247,12 @@ impl Document<'_, '_> {
         let next = Scanner::new(self.window.text()).peek();
         let found = match (fault, next) {
             _ if self.events.is_some() || self.nodes.is_some() => {
-                foreign::of_array(&self.head).unwrap_or("an array without events").to_owned()
+                foreign::of_array(&self.head).unwrap_or_else(|| self.without_elements()).to_owned()
             }
+            (Some(ScanFault::Unexpected), _) if nests_too_deep(self.window.text()) => {
+                format!("values nested deeper than {MAX_DEPTH}")
+            }
+            (Some(ScanFault::End), _) if self.window.is_damaged => String::from("a compressed stream with damage"),
             (None, _) if self.header.is_empty() => String::from("an empty object"),
             (None, _) => {
                 let strings = &self.builder.trace.strings;
@@ -264,6 +268,18 @@ impl Document<'_, '_> {
         let position = Position { event: None, byte, ..self.position() };
         let expected = "an object with `traceEvents` or `nodes`, or an array of events";
         ErrorKind::Malformed { expected, found, position }.into()
+    }
+}
+
+impl Document<'_, '_> {
+    /// Why an array has nothing to keep.
+    fn without_elements(&self) -> &'static str {
+        let mut warnings = self.builder.trace.warnings.iter();
+        if warnings.any(|warning| warning.kind == WarningKind::MalformedElement) {
+            "an array of malformed elements (no JSON, or nested deeper than 512)"
+        } else {
+            "an array without events"
+        }
     }
 }
 

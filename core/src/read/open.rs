@@ -28,7 +28,11 @@ pub(super) fn skip_mark(window: &mut TextWindow<'_>) {
 pub(super) fn expect_json(window: &mut TextWindow<'_>, name: Option<&str>) -> Result<(), Error> {
     let container = sniff(window.text());
     let position = Position { file: name.map(Into::into), byte: Some(0), ..Position::default() };
-    let found = container.words();
+    let found = match container {
+        Container::Empty if window.is_damaged => "a compressed stream that is damaged at its start",
+        Container::Empty if !window.text().is_empty() => "a file of blanks",
+        _ => container.words(),
+    };
     let expected = match container {
         // It may be anything, a damaged Chakra trace or snapshot as well.
         Container::Other(BINARY) => "a trace, plain or compressed",

@@ -66,8 +66,24 @@ def test_csv(hostile: ks.Trace, tmp_path: Path) -> None:
     with (tmp_path / "events.csv").open(encoding="utf-8", newline="") as file:
         header, *rows = csv.reader(file)
     assert header == hostile.events.columns
-    expected = [["" if cell is None else str(cell) for cell in row] for row in hostile.events.rows()]
-    assert rows == expected
+    starts = ("=", "+", "-", "@", "\t", "\r")
+    cells = [
+        [
+            "" if cell is None else f"'{cell}" if isinstance(cell, str) and cell.startswith(starts) else str(cell)
+            for cell in row
+        ]
+        for row in hostile.events.rows()
+    ]
+    assert rows == cells
+    assert any(cell.startswith("'=") for row in rows for cell in row)
+
+
+def test_numbers_in_csv_stay_as_they_are(tmp_path: Path) -> None:
+    event = b'{"ph": "X", "cat": "cpu_op", "name": "-5", "pid": 1, "tid": 1, "ts": -7, "dur": 2}'
+    ks.read(b"[" + event + b"]").export(tmp_path / "events.csv")
+    with (tmp_path / "events.csv").open(encoding="utf-8", newline="") as file:
+        (row,) = csv.DictReader(file)
+    assert (row["name"], row["start_ns"]) == ("'-5", "-7000")
 
 
 def test_what_is_true_or_false(cuda: ks.Trace, tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ UNNEEDED = (
     *("shutil", "socket", "ssl", "subprocess", "tempfile", "threading", "typing", "urllib", "zipfile"),
 )
 LIMIT_S = 0.150
-MAX_MODULES = 8
+MAX_MODULES = 10
 """Modules whose code runs between `ks.read` and the native reader, the package itself included."""
 
 

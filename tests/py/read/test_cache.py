@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
+import stat
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -32,15 +34,22 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "cache"
 
 
+@pytest.fixture(autouse=True)
+def key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The file of the user's key."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home"))
+    return tmp_path / "home/kinetoscope/cache.key"
+
+
 @pytest.fixture
 def read_counts(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
     """How many snapshots were kept: one for each trace that was not in the cache."""
     counts: list[int] = []
     store = cache._store
 
-    def counted(trace: _native.Trace, entry: Path) -> None:
+    def counted(trace: _native.Trace, entry: Path, secret: bytes) -> None:
         counts.append(1)
-        store(trace, entry)
+        store(trace, entry, secret)
 
     monkeypatch.setattr(cache, "_store", counted)
     yield counts
@@ -165,3 +174,69 @@ def test_a_file_that_changes_while_it_is_read_is_not_kept(kineto: Path, folder: 
 
     cache.read_cached(str(folder), [LocalFile(kineto)], read, max_bytes=None)
     assert not folder.exists()
+
+
+def test_only_this_user_may_read_the_key_and_entries(kineto: Path, folder: Path, key: Path) -> None:
+    ks.read(kineto, cache=folder)
+    assert [stat.S_IMODE(path.stat().st_mode) for path in (key, *entries(folder))] == [0o600, 0o600]
+    assert len(key.read_bytes()) == 32
+
+
+def test_an_entry_that_another_key_signed_is_not_taken(
+    kineto: Path, folder: Path, key: Path, data: Path, read_counts: list[int]
+) -> None:
+    expected = ks.read(kineto, cache=folder).num_events
+    (entry,) = entries(folder)
+    own_name, own_key = entry.name, key.read_bytes()
+    other = ks.read(data / "minimal_cpu/kineto_trace_0.json.gz")
+    assert other.num_events != expected
+    forged = other.snapshot()
+    # with the checksum that everybody can compute, and with that of another key
+    for digest in (hashlib.blake2b(forged, digest_size=32), hashlib.blake2b(forged, digest_size=32, key=bytes(32))):
+        entry.write_bytes(forged + digest.digest())
+        with pytest.warns(RuntimeWarning, match="found another"):
+            assert ks.read(kineto, cache=folder).num_events == expected
+    key.write_bytes(bytes(32))
+    assert ks.read(kineto, cache=folder).num_events == expected
+    assert {path.name for path in entries(folder)} > {own_name}, "another key gives another name"
+    key.write_bytes(own_key)
+    assert ks.read(kineto, cache=folder).num_events == expected
+    assert len(read_counts) == 4
+
+
+def test_a_link_is_not_followed(kineto: Path, folder: Path, tmp_path: Path) -> None:
+    expected = ks.read(kineto, cache=folder).num_events
+    (entry,) = entries(folder)
+    private = tmp_path / "private"
+    entry.rename(private)
+    before = private.read_bytes()
+    entry.symlink_to(private)
+    with pytest.warns(RuntimeWarning, match="was not read"):
+        assert ks.read(kineto, cache=folder).num_events == expected
+    assert private.read_bytes() == before
+    assert not entry.is_symlink()
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can give a file away")
+def test_an_entry_of_another_user_is_not_read(kineto: Path, folder: Path) -> None:
+    expected = ks.read(kineto, cache=folder).num_events
+    os.chown(entries(folder)[0], 12345, -1)
+    with pytest.warns(RuntimeWarning, match="found one of user 12345"):
+        assert ks.read(kineto, cache=folder).num_events == expected
+
+
+def test_without_a_place_for_the_key(
+    kineto: Path, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    with pytest.warns(RuntimeWarning, match="the cache is not used"):
+        assert ks.read(kineto, cache=folder).num_events > 0
+    assert not folder.exists()
+
+
+def test_many_readers_make_one_key(kineto: Path, folder: Path, key: Path) -> None:
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(lambda _: ks.read(kineto, cache=folder), range(8)))
+    assert len(entries(folder)) == 1
+    assert [path.name for path in key.parent.iterdir()] == ["cache.key"]

@@ -1,7 +1,7 @@
 //! Answers how long each set of things happened in a span, for any number of spans.
 //!
-//! Spans may overlap or nest, and each may hold all that was recorded. So nothing is summed anew for
-//! each of them: sums up to a point in time are kept, and a span is the difference of two.
+//! Spans may overlap or nest, and each may hold all that was recorded. So nothing is summed anew
+//! for each of them: sums up to a point in time are kept, and a span is the difference of two.
 
 use crate::sort;
 use crate::time::{TimeRange, Ts};
@@ -13,7 +13,7 @@ pub(super) struct SetTimeline<const N: usize> {
     /// Starts of the times, ascending.
     starts: Vec<Ts>,
     codes: Vec<u8>,
-    /// What came before every so many times.
+    /// Sums of all times before every 64th.
     sums: Vec<SetSums<N>>,
     /// Shorter times of code 0 are summed apart.
     micro_ns: i64,

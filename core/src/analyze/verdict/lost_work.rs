@@ -115,12 +115,14 @@ struct RecordedWork {
     kinds: BTreeSet<EnqueuedWork>,
     /// The first and the last of each stream.
     streams: BTreeMap<TrackId, (Ts, Ts)>,
+    /// The first and the last of all.
+    all: Option<(Ts, Ts)>,
 }
 
 impl RecordedWork {
     fn of(linked: &LinkedTrace) -> Self {
         let (trace, events) = (&linked.trace, &linked.trace.events);
-        let mut recorded = Self { kinds: BTreeSet::new(), streams: BTreeMap::new() };
+        let mut recorded = Self { kinds: BTreeSet::new(), streams: BTreeMap::new(), all: None };
         for (launch, device) in linked.links.launched.pairs() {
             let (launch, device) = (*launch as usize, *device as usize);
             if events.kind[device].is_device_work() {
@@ -130,13 +132,14 @@ impl RecordedWork {
                 recorded.kinds.extend(EnqueuedWork::of(trace.event_name(launch)));
             }
         }
+        let streams = recorded.streams.values().copied();
+        recorded.all = streams.reduce(|all, one| (all.0.min(one.0), all.1.max(one.1)));
         recorded
     }
 
     /// The first and the last launch on the stream of lost work, or on any if that is unknown.
     fn range(&self, lost: &LostRange) -> Option<(Ts, Ts)> {
-        let streams = self.streams.iter().filter(|(track, _)| lost.track.is_none_or(|lost| lost == **track));
-        streams.map(|(_, range)| *range).reduce(|all, one| (all.0.min(one.0), all.1.max(one.1)))
+        lost.track.map_or(self.all, |track| self.streams.get(&track).copied())
     }
 }
 

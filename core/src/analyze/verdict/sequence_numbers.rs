@@ -26,8 +26,8 @@ pub(super) fn problem(trace: &Trace) -> Option<Problem> {
     (!rows.is_empty()).then(|| problem.of_rows(trace, &rows).of(numbers.len()))
 }
 
-/// The sequence number, by either of its names. Devices count other things as `seq_num`, so it is no
-/// spelling of the key.
+/// The sequence number, by either of its names. Devices count other things as `seq_num`, so it is
+/// no spelling of the key.
 fn number_of(trace: &Trace, row: usize) -> Option<i64> {
     let args = trace.events.args(row);
     trace.args.integer(&trace.strings, args, ArgKey::SeqNum).or_else(|| {

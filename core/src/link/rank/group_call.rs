@@ -72,8 +72,8 @@ impl GroupCall {
         self.difference(other, places).is_none()
     }
 
-    /// Names the facts in which two calls, of ranks at these places of a group, differ: they are not
-    /// one communication. Unknown facts contradict nothing.
+    /// Names the facts in which two calls, of ranks at these places of a group, differ: they are
+    /// not one communication. Unknown facts contradict nothing.
     pub fn difference(&self, other: &Self, places: [usize; 2]) -> Option<&'static str> {
         let ends = [self, other].map(|call| matches!(call.collective.as_str(), "send" | "recv"));
         match () {

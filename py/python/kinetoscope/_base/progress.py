@@ -23,6 +23,7 @@ def bar(title: str, num_bytes: int, num_items: int, *, wanted: bool | None) -> G
     `wanted=None` shows it in a notebook, or if standard error is a terminal. Yields None if no bar
     is shown.
     """
+    title = text.printable(title)
     notebook = _notebook()
     if wanted is False or (wanted is None and notebook is None and not sys.stderr.isatty()):
         yield None

@@ -68,6 +68,11 @@ def printable(text: str) -> str:
     return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
 
 
+def printable_lines(text: str) -> str:
+    """Escapes control characters but line feeds."""
+    return "\n".join(map(printable, text.split("\n")))
+
+
 def escaped(text: str) -> str:
     """Escapes text for HTML, including attributes, like `html.escape`.
 

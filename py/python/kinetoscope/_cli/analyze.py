@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kinetoscope import _native
 from kinetoscope._base import text
+from kinetoscope._base.tell import tell, tell_problem
 from kinetoscope._cli.arguments import Command, CommandGroup, command, count, flag, integer, number
 from kinetoscope._cli.output_format import PICTURES, WritingOptions, add_writing, format_of, print_or_write
 from kinetoscope._cli.reading import ReadingOptions, add_rank, add_reading, add_traces, read_traces, report_defects
@@ -173,13 +173,13 @@ def print_or_write_result(result: AnalysisResult, options: ResultOptions, extens
     """
     table, output = _table(result, options.table), options.writing.output
     if output and extension in PICTURES:
-        print(f"{result.plot(options.table).save(output)}: picture of {table.name}")
+        tell(f"{result.plot(options.table).save(output)}: picture of {table.name}")
     elif extension is None:
         _print(result, table, options.writing)
     else:
         print_or_write(table, options.writing, extension)
         if not len(table) and result.reason:
-            print(f"kinetoscope: {table.name}: {result.reason}", file=sys.stderr)
+            tell_problem(f"{table.name}: {result.reason}")
 
 
 def _table(result: AnalysisResult, name: str | None) -> Table:
@@ -194,11 +194,11 @@ def _print(result: AnalysisResult, table: Table, options: WritingOptions) -> Non
     if len(table):
         print_or_write(table, options, None)
     else:
-        print(f"{table.name}: {result.reason or 'no rows'}")
+        tell(f"{table.name}: {result.reason or 'no rows'}")
     others = [
         f"{name} ({text.plural(len(other), 'row')})"
         for name, other in result.tables.items()
         if name != table.name and len(other)
     ]
     if others:
-        print(f"\nother tables (--table NAME): {', '.join(others)}")
+        tell(f"\nother tables (--table NAME): {', '.join(others)}")

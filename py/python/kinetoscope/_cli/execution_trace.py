@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kinetoscope._analysis.iteration_match import window
 from kinetoscope._base import text
+from kinetoscope._base.tell import tell
 from kinetoscope._cli.arguments import Group, command, count
 from kinetoscope._cli.output import expect_extension, outputs
 from kinetoscope._cli.reading import (
@@ -70,7 +71,7 @@ def _link(options: LinkOptions) -> None:
         raise ValueError(f"expected two files of one run, found no link of {nodes['count']:,} nodes: {_DOCTOR}")
     with busy(f"writing {options.output}"):
         path = trace.to_et_plus(options.output, like_chakra=options.like_chakra)
-    print(path)
+    tell(path)
     _print_iteration(trace)
 
 
@@ -125,7 +126,7 @@ def _edit(options: EditOptions) -> None:
         anonymise=options.anonymise,
     )
     path = edited.to_execution_trace(options.output)
-    print(f"{path}: {len(edited.nodes):,} of {len(trace.nodes):,} nodes")
+    tell(f"{path}: {len(edited.nodes):,} of {len(trace.nodes):,} nodes")
 
 
 EDIT = command(
@@ -180,18 +181,18 @@ def _chakra(options: ChakraOptions) -> None:
         report_defects_of(trace, file.rank)
         _write_chakra(trace, file.path, place)
     if groups := job_groups(found):
-        print(f"{write_groups(options.output.parent, groups)}: {text.plural(len(groups), 'process group')}")
+        tell(f"{write_groups(options.output.parent, groups)}: {text.plural(len(groups), 'process group')}")
     else:
-        print(f"no {GROUPS}: no process group with its ranks was recorded")
+        tell(f"no {GROUPS}: no process group with its ranks was recorded")
 
 
 def _write_chakra(trace: Trace, path: Path, place: JobPlace | None) -> None:
     with busy(f"writing {path}"):
         chakra = write_chakra(trace, path, place)
-    print(f"{path}: {len(chakra.nodes):,} nodes, {len(chakra.dependencies):,} dependencies")
+    tell(f"{path}: {len(chakra.nodes):,} nodes, {len(chakra.dependencies):,} dependencies")
     _print_iteration(trace)
     for number, severity, message in chakra.health.select("count", "severity", "message").rows():
-        print(f"  {severity}: {number:,} × {message}")
+        tell(f"  {severity}: {number:,} × {message}")
 
 
 CHAKRA = command(
@@ -253,6 +254,6 @@ def _print_iteration(trace: Trace) -> None:
     """Prints the linked iteration, or that the files have no link."""
     nodes = trace.coverage["nodes"]
     if iteration := window(trace):
-        print(f"  {iteration}")
+        tell(f"  {iteration}")
     elif trace.num_events and nodes["count"] and not nodes["num_linked"]:
-        print(f"  the two files have no links: {_DOCTOR}")
+        tell(f"  the two files have no links: {_DOCTOR}")

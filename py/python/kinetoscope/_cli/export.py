@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from kinetoscope import _native
+from kinetoscope._base.tell import data_output, tell
 from kinetoscope._cli.arguments import command
 from kinetoscope._cli.output import expect_extension, outputs
 from kinetoscope._cli.reading import ReadingOptions, add_reading, add_trace, read_path, read_trace, report_defects
@@ -72,12 +72,12 @@ def _export(options: ExportOptions) -> None:
     if options.output is None:
         if options.format != "jsonl":
             raise ValueError("expected an output file (-o), or --format jsonl to print, found neither")
-        sys.stdout.writelines(json_lines(parts))
+        data_output().writelines(json_lines(parts))
         return
     refuse_input(options.output)
     with busy(f"writing {options.output}"):
         path = export(parts, options.output, f".{options.format}" if options.format else None)
-    print(f"{path}: {sum(len(part.table) for part in parts):,} rows of {name}")
+    tell(f"{path}: {sum(len(part.table) for part in parts):,} rows of {name}")
 
 
 def _default_table(found: Trace | TraceSet | Tables) -> str:
@@ -108,7 +108,7 @@ def _export_param_comms(options: ExportOptions) -> None:
     places = job_places(found, traces) if isinstance(found, TraceSet) else [None]
     for file, trace, place in zip(files, traces, places, strict=True):
         write_param_comms(trace._native, file.path, place)  # noqa: SLF001 - the core writes it
-        print(f"{file.path}: {file.path.stat().st_size:,} bytes")
+        tell(f"{file.path}: {file.path.stat().st_size:,} bytes")
 
 
 EXPORT = command(

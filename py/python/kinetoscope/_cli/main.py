@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from io import TextIOWrapper
 
 from kinetoscope import _native
+from kinetoscope._base.tell import tell_problem
 from kinetoscope._cli.analyze import ANALYZE
 from kinetoscope._cli.arguments import Command, CommandGroup, add_commands, options_from
 from kinetoscope._cli.diff import DIFF
@@ -61,7 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return _INTERRUPTED
     except (OSError, ValueError, KeyError, ImportError) as error:
-        print(f"kinetoscope: {_line(error)}", file=sys.stderr)
+        tell_problem(f"{_line(error)}")
         return _FAILED
     return 0
 
@@ -75,7 +76,7 @@ def command_parser(words: Sequence[str]) -> argparse.ArgumentParser:
 
 
 def _show_warning(message: Warning | str, *_: object) -> None:
-    print(f"kinetoscope: {message}", file=sys.stderr)
+    tell_problem(f"{message}")
 
 
 def _line(error: Exception) -> str:

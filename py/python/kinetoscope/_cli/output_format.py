@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from kinetoscope._base import text
+from kinetoscope._base.tell import data_output, tell
 from kinetoscope._cli.arguments import Group, count
 from kinetoscope._cli.output import expect_extension
 from kinetoscope._cli.terminal import print_section
@@ -73,8 +73,8 @@ def print_or_write(table: Table, options: WritingOptions, extension: str | None)
         print_section(section(table, options.limit))
     elif options.output is not None:
         path = export_json(parts, options.output) if extension == ".json" else export(parts, options.output, extension)
-        print(f"{path}: {text.plural(len(table), 'row')} of {table.name}")
+        tell(f"{path}: {text.plural(len(table), 'row')} of {table.name}")
     elif extension == ".csv":
-        write_csv(parts, sys.stdout, "\n")
+        write_csv(parts, data_output(), "\n")
     else:
-        sys.stdout.writelines(json_array(parts))
+        data_output().writelines(json_array(parts))

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from kinetoscope import _native
 from kinetoscope._base import lazy
+from kinetoscope._base.tell import tell_problem
 from kinetoscope._cli.arguments import Group, count
 from kinetoscope._cli.terminal import busy
 from kinetoscope._export.names import ranked
@@ -128,7 +128,7 @@ def report_defects_of(trace: Trace | Tables, rank: str) -> None:
     prefix = f"rank {rank}: " if rank else ""
     for severity, number, message in trace.health.select("severity", "count", "message").rows():
         if severity == "defect":
-            print(f"kinetoscope: {prefix}{number:,} × {message}", file=sys.stderr)
+            tell_problem(f"{prefix}{number:,} × {message}")
 
 
 def _read_several(paths: Sequence[str], options: ReadingOptions, output: Path | None) -> TraceSet:
@@ -141,7 +141,7 @@ def _read_several(paths: Sequence[str], options: ReadingOptions, output: Path | 
     et = False if options.no_et else None
     job = read_several(paths, et=et, max_bytes=options.max_bytes, cache=options.cache, ranks=options.ranks)
     for path, reason in job.skipped.items():
-        print(f"kinetoscope: skipped {path}: {reason}", file=sys.stderr)
+        tell_problem(f"skipped {path}: {reason}")
     return job
 
 

@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 from typing import NamedTuple
 
+from kinetoscope._base.tell import tell
 from kinetoscope._cli.arguments import Group, command, flag
 from kinetoscope._cli.output import expect_extension
 from kinetoscope._cli.reading import ReadingOptions, add_rank, add_reading, add_traces, read_traces
@@ -77,7 +78,7 @@ def _size(word: str) -> int:
 
 def _report(options: ReportOptions) -> None:
     path = _write_report(options.traces, options.output, options.content)
-    print(f"{path}: {path.stat().st_size:,} bytes")
+    tell(f"{path}: {path.stat().st_size:,} bytes")
 
 
 def _view(options: ViewOptions) -> None:
@@ -88,9 +89,9 @@ def _view(options: ViewOptions) -> None:
     else:
         _expect_no_content(options.content)
         path = _write_viewer(options.output or _temporary("viewer.html"))
-    print(path)
+    tell(path)
     if not webbrowser.open(path.resolve().as_uri()):
-        print("expected a web browser, found none: open the file yourself")
+        tell("expected a web browser, found none: open the file yourself")
 
 
 def _temporary(name: str) -> Path:

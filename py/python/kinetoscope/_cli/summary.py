@@ -7,6 +7,7 @@ import json
 from typing import TYPE_CHECKING, NamedTuple
 
 from kinetoscope._analysis.doctor import diagnosis
+from kinetoscope._base.tell import tell
 from kinetoscope._cli.arguments import command, count
 from kinetoscope._cli.reading import ReadingOptions, add_reading, add_trace, read_path
 from kinetoscope._cli.terminal import print_section
@@ -40,11 +41,11 @@ def _summary(options: SummaryOptions) -> None:
     if isinstance(found, TraceSet):
         _print_summaries(found, options)
     elif isinstance(found, Tables):
-        print(json.dumps(found.metadata, indent=2) if options.json else found)
+        tell(json.dumps(found.metadata, indent=2) if options.json else found)
     else:
         summary = found.summary(limit=options.limit)
         if options.json:
-            print(json.dumps(summary.data, indent=2))
+            tell(json.dumps(summary.data, indent=2))
         else:
             _print_summary(summary, options.limit)
 
@@ -52,18 +53,18 @@ def _summary(options: SummaryOptions) -> None:
 def _print_summaries(job: TraceSet, options: SummaryOptions) -> None:
     summaries = {rank: trace.summary(limit=options.limit) for rank, trace in ranked(job)}
     if options.json:
-        print(json.dumps({rank: summary.data for rank, summary in summaries.items()}, indent=2))
+        tell(json.dumps({rank: summary.data for rank, summary in summaries.items()}, indent=2))
         return
-    print(job)
+    tell(job)
     for rank, summary in summaries.items():
-        print(f"\n--- rank {rank} ---\n")
+        tell(f"\n--- rank {rank} ---\n")
         _print_summary(summary, options.limit)
 
 
 def _print_summary(summary: Summary, limit: int) -> None:
-    print(summary.headline)
+    tell(summary.headline)
     for section in summary.sections(limit):
-        print()
+        tell()
         print_section(section)
 
 
@@ -91,11 +92,11 @@ def _add_doctor_arguments(parser: argparse.ArgumentParser) -> None:
 def _doctor(options: DoctorOptions) -> None:
     found = read_path(options.trace, options.reading)
     if not isinstance(found, TraceSet):
-        print(diagnosis(found))
+        tell(diagnosis(found))
         return
-    print(found)
+    tell(found)
     for rank, trace in ranked(found):
-        print(f"\n--- rank {rank} ---\n\n{diagnosis(trace)}")
+        tell(f"\n--- rank {rank} ---\n\n{diagnosis(trace)}")
 
 
 DOCTOR = command(

@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING
 
 from kinetoscope._base import text
+from kinetoscope._base.tell import tell
 
 if TYPE_CHECKING:
     from kinetoscope._analysis.summary import Section
@@ -24,13 +25,13 @@ def busy(activity: str) -> AbstractContextManager[object]:
     from rich.console import Console
     from rich.text import Text
 
-    return Console(stderr=True).status(Text(f"{activity} …"))
+    return Console(stderr=True).status(Text(text.printable(f"{activity} …")))
 
 
 def print_section(section: Section) -> None:
     """Prints a table as text; in a terminal, one line per row and only the columns that fit."""
     if section.is_prose or not sys.stdout.isatty():
-        print(section)
+        tell(section)
         return
     from rich.console import Console
     from rich.table import Table as Grid

@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from kinetoscope._base.tell import tell
 from kinetoscope._cli.arguments import Group, command, count, integer
 from kinetoscope._cli.output import expect_extension, outputs
 from kinetoscope._cli.reading import ReadingOptions, add_reading, add_trace, read_trace, report_defects_of
@@ -84,11 +85,11 @@ def _write(part: Trace, trace: Trace, path: Path) -> None:
             part.save(path)
         else:
             part.to_chrome(path)
-    print(f"{path}: {part.num_events:,} of {trace.num_events:,} events")
+    tell(f"{path}: {part.num_events:,} of {trace.num_events:,} events")
     if path.name.endswith(_SNAPSHOT) or not len(part.nodes):
         return
     execution = part.to_execution_trace(_execution_path(path))
-    print(f"{execution}: {len(part.nodes):,} of {len(trace.nodes):,} nodes")
+    tell(f"{execution}: {len(part.nodes):,} of {len(trace.nodes):,} nodes")
 
 
 def _execution_path(path: Path) -> Path:

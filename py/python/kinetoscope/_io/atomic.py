@@ -78,13 +78,13 @@ _SUFFIX = ".part"
 
 
 def _prefix(target: Path) -> str:
-    """Returns the start of the names of temporary files: a name of 255 bytes leaves no room for more."""
+    """Returns the start of names of temporary files; a name of 255 bytes leaves no more room."""
     return f".{hashlib.blake2b(os.fsencode(target.name), digest_size=8).hexdigest()}-"
 
 
 @contextmanager
 def _created(temporary: Path, target: Path) -> Generator[None]:
-    """Creates a temporary file with the permissions of `target`, and locks it while it is written."""
+    """Creates a temporary file with the permissions of `target`, locked while it is written."""
     mode = target.stat().st_mode & 0o777 if target.exists() else None
     try:
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666 if mode is None else 0o600)
@@ -103,7 +103,7 @@ def _created(temporary: Path, target: Path) -> Generator[None]:
 
 
 def _remove_leftovers(target: Path) -> None:
-    """Removes temporary files of writes that were killed; those that are being written are locked."""
+    """Removes temporary files of killed writes; those that are being written are locked."""
     prefix = _prefix(target)
     with suppress(OSError), os.scandir(target.parent) as entries:
         for entry in entries:

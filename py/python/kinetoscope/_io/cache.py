@@ -1,8 +1,10 @@
 """The cache: a folder of snapshots of traces that were read before.
 
 A cache entry is a snapshot followed by its checksum. Its name is a hash of the sizes, modification
-times and content of the files that were read. Entries are written atomically, so any number of
-processes may share a folder. Any entry may be deleted at any time.
+times and content of the files that were read. Both hashes have a secret key of the user, so nobody
+else can place an entry that is taken for a trace. Entries of other users and symbolic links are not
+read. Entries are written atomically, so any number of processes may share a folder. Any entry may
+be deleted at any time.
 """
 
 from __future__ import annotations
@@ -69,25 +71,36 @@ def read_cached(
     """
     from pathlib import Path
 
+    from kinetoscope._io.user_secret import user_secret
+
     paths = [Path(file.path) for file in files if isinstance(file, LocalFile)]
     if len(paths) != len(files):
         return read()
+    try:
+        secret = user_secret()
+    except OSError as error:
+        from kinetoscope._base.warnings import warn
+
+        warn(f"the cache is not used, because its key cannot be kept: {error}")
+        return read()
     options = f"{max_bytes} {include_environment}"
-    key = _key(paths, options)
-    entry = Path(folder) / f"{key}.kscope"
-    cached = _load_entry(entry, max_threads)
+    name = _name(paths, options, secret)
+    entry = Path(folder) / f"{name}.kscope"
+    cached = _load_entry(entry, secret, max_threads)
     if cached is not None:
         return cached
     trace = read()
-    # another key: the files changed while they were read
-    if isinstance(trace, _native.Trace) and _key(paths, options) == key:
-        _store(trace, entry)
+    # another name: the files changed while they were read
+    if isinstance(trace, _native.Trace) and _name(paths, options, secret) == name:
+        _store(trace, entry, secret)
     return trace
 
 
-def _load_entry(entry: Path, max_threads: int) -> _native.Trace | None:
+def _load_entry(entry: Path, secret: bytes, max_threads: int) -> _native.Trace | None:
+    from kinetoscope._io.user_secret import read_own
+
     try:
-        return _native.Trace.from_snapshot(_verified(entry.read_bytes()), max_threads=max_threads)
+        return _native.Trace.from_snapshot(_verified(read_own(entry), secret), max_threads=max_threads)
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as error:
@@ -97,46 +110,49 @@ def _load_entry(entry: Path, max_threads: int) -> _native.Trace | None:
         return None
 
 
-def _verified(content: bytes) -> bytes:
+def _verified(content: bytes, secret: bytes) -> bytes:
     """Returns the snapshot of an entry. Raises ValueError if the checksum differs."""
     snapshot, digest = content[:-_DIGEST_BYTES], content[-_DIGEST_BYTES:]
-    if digest != _digest(snapshot):
+    if digest != _digest(snapshot, secret):
         raise ValueError("expected the checksum of the snapshot, found another")
     return snapshot
 
 
-def _store(trace: _native.Trace, entry: Path) -> None:
+def _store(trace: _native.Trace, entry: Path, secret: bytes) -> None:
     """Writes an entry. Warns if that fails, because the trace itself is readable."""
     from kinetoscope._io.atomic import atomic_path
 
     try:
         entry.parent.mkdir(parents=True, exist_ok=True)
         snapshot = trace.snapshot()
+        if entry.is_symlink():
+            entry.unlink()
         with atomic_path(entry) as temporary:
-            temporary.write_bytes(snapshot + _digest(snapshot))
+            temporary.write_bytes(snapshot + _digest(snapshot, secret))
+            temporary.chmod(0o600)
     except OSError as error:
         from kinetoscope._base.warnings import warn
 
         warn(f"cache entry {entry} was not written: {error}")
 
 
-def _digest(content: bytes) -> bytes:
+def _digest(content: bytes, secret: bytes) -> bytes:
     import hashlib
 
-    return hashlib.blake2b(content, digest_size=_DIGEST_BYTES).digest()
+    return hashlib.blake2b(content, digest_size=_DIGEST_BYTES, key=secret).digest()
 
 
-def _key(paths: Sequence[Path], options: str) -> str:
+def _name(paths: Sequence[Path], options: str, secret: bytes) -> str:
     """Returns the hash that names an entry. Raises OSError for an unreadable file."""
     import hashlib
 
-    key = hashlib.blake2b(f"{_native.__version__} {options}".encode(), digest_size=16)
+    name = hashlib.blake2b(f"{_native.__version__} {options}".encode(), digest_size=16, key=secret)
     for path in paths:
         status = path.stat()
-        key.update(f" {status.st_size} {status.st_mtime_ns} ".encode())
+        name.update(f" {status.st_size} {status.st_mtime_ns} ".encode())
         for block in _blocks(path, status.st_size):
-            key.update(block)
-    return key.hexdigest()
+            name.update(block)
+    return name.hexdigest()
 
 
 def _blocks(path: Path, size: int) -> list[bytes]:

@@ -9,6 +9,7 @@ import tempfile
 from contextlib import contextmanager, nullcontext, suppress
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
+from kinetoscope._base.tell import tell
 from kinetoscope._cli.arguments import options_from
 from kinetoscope.profiling.options import RecordingOptions, add_recording, create_profile
 
@@ -96,7 +97,7 @@ class _Magic:
                 self._show(value)
             trace = prof.trace if prof.recordings else None
         if trace is not None and recording.output:
-            print(trace.report(recording.output))
+            tell(trace.report(recording.output))
         if options.result:
             self._shell.user_ns[options.result] = trace
         return trace

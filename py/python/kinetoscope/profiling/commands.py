@@ -13,6 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, NamedTuple
 
+from kinetoscope._base.tell import tell
 from kinetoscope._cli.arguments import command
 from kinetoscope.profiling.options import RecordingOptions, add_recording, create_profile
 
@@ -102,9 +103,9 @@ def _within(script: str, trace: TracebackType | None) -> TracebackType | None:
 def _print_files(prof: profile, report: str | None) -> None:
     """Prints the written files and writes the report, even if the script failed."""
     for path in prof.files:
-        print(path)
+        tell(path)
     if report and prof.recordings:
-        print(prof.trace.report(report))
+        tell(prof.trace.report(report))
 
 
 RUN = command(

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from typing import NamedTuple
 
+from kinetoscope._base.tell import tell_problem
 from kinetoscope._cli.arguments import command, count, flag, number
 from kinetoscope._cli.output_format import WritingOptions, add_writing, format_of, print_or_write
 from kinetoscope.replay.options import BACKENDS, DEVICES, REBALANCE, Options
@@ -78,7 +78,7 @@ def _replay(options: ReplayOptions) -> None:
     if result.rank:
         return
     for note in result.notes:
-        print(f"kinetoscope: {note}", file=sys.stderr)
+        tell_problem(f"{note}")
     print_or_write(result, options.writing, extension)
 
 

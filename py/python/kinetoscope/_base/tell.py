@@ -1,0 +1,35 @@
+"""Prints for people, with control characters escaped: names and texts come from strangers."""
+
+from __future__ import annotations
+
+import sys
+from typing import TextIO, cast
+
+from kinetoscope._base import text
+
+
+def tell(words: object = "", *, error: bool = False) -> None:
+    """Prints lines to stdout, or to stderr, with control characters escaped."""
+    print(text.printable_lines(str(words)), file=sys.stderr if error else sys.stdout)
+
+
+def tell_problem(words: object) -> None:
+    """Prints one line to stderr, after the program's name."""
+    tell(f"kinetoscope: {words}", error=True)
+
+
+def data_output() -> TextIO:
+    """Returns stdout for data: unchanged into files and pipes, escaped in a terminal."""
+    return cast("TextIO", _Escaping(sys.stdout)) if sys.stdout.isatty() else sys.stdout
+
+
+class _Escaping:
+    def __init__(self, out: TextIO) -> None:
+        self._out = out
+
+    def write(self, words: str) -> int:
+        return self._out.write(text.printable_lines(words))
+
+    def writelines(self, lines: list[str]) -> None:
+        for line in lines:
+            self.write(line)
