@@ -243,7 +243,9 @@ impl Document<'_, '_> {
         self.header.push((key, value));
     }
 
+    /// The error of a document without a trace: `Unsupported` for whole JSON of another kind.
     fn not_a_trace(self, fault: Option<ScanFault>) -> Error {
+        let is_other_kind = fault.is_none() && !self.window.is_damaged && !self.has_malformed_elements();
         let next = Scanner::new(self.window.text()).peek();
         let found = match (fault, next) {
             _ if self.events.is_some() || self.nodes.is_some() => {
@@ -267,15 +269,22 @@ impl Document<'_, '_> {
         let byte = Some(self.window.offset() + unread);
         let position = Position { event: None, byte, ..self.position() };
         let expected = "an object with `traceEvents` or `nodes`, or an array of events";
-        ErrorKind::Malformed { expected, found, position }.into()
+        if is_other_kind {
+            ErrorKind::Unsupported { expected, found: found.into(), position }.into()
+        } else {
+            ErrorKind::Malformed { expected, found, position }.into()
+        }
     }
 }
 
 impl Document<'_, '_> {
+    fn has_malformed_elements(&self) -> bool {
+        self.builder.trace.warnings.iter().any(|warning| warning.kind == WarningKind::MalformedElement)
+    }
+
     /// Why an array has nothing to keep.
     fn without_elements(&self) -> &'static str {
-        let mut warnings = self.builder.trace.warnings.iter();
-        if warnings.any(|warning| warning.kind == WarningKind::MalformedElement) {
+        if self.has_malformed_elements() {
             "an array of malformed elements (no JSON, or nested deeper than 512)"
         } else {
             "an array without events"

@@ -421,6 +421,8 @@ def _read_all(members: Sequence[Member], *, progress: bool | None, may_fail: boo
         except (_native.TraceError, OSError) as error:
             if not may_fail:
                 raise
+            if isinstance(error, _native.UnsupportedTraceError):
+                member.forget_inputs()
             return str(error)
         return None
 

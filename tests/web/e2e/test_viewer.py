@@ -185,7 +185,7 @@ def test_what_is_dropped_is_read_one_after_the_other_until_there_is_a_report(
         (b"hello", "found text that is not a JSON object or array"),
         (b"", "found an empty file"),
         (b'{"a": 1}', 'found an object with ["a"]'),
-        (b"\x1f\x8b\x08", "found an empty file"),
+        (b"\x1f\x8b\x08", "found a compressed stream that is damaged at its start"),
     ],
 )
 def test_what_is_no_trace_is_said(viewer: Any, tmp_path: Path, content: bytes, expected: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,6 +27,13 @@ def note_input(path: str | os.PathLike[str]) -> None:
     place, state = (found.st_dev, found.st_ino), (found.st_size, found.st_mtime_ns)
     if _written.get(place) != state:
         _read[place] = (os.path.realpath(path), state)
+
+
+def forget_input(path: str | os.PathLike[str]) -> None:
+    """Forgets a file of which nothing was read."""
+    with suppress(OSError):
+        found = os.stat(path)
+        _read.pop((found.st_dev, found.st_ino), None)
 
 
 def note_output(path: str | os.PathLike[str]) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from kinetoscope._base.warnings import warn
 from kinetoscope._io.discovery import Pair
 from kinetoscope._io.file import LocalFile
+from kinetoscope._io.inputs import forget_input
 from kinetoscope._load.read import Options, RankPart, split
 from kinetoscope._load.recording import Recording
 
@@ -140,6 +141,12 @@ class Member:
         """Stores the facts from a worker that read the recording."""
         self.inspection = inspection
         self._set_files(inspection.pair, inspection.failures)
+
+    def forget_inputs(self) -> None:
+        """Lets an output replace the files: they are of another kind, as an earlier output is."""
+        for file in self.recording.files.values():
+            if isinstance(file, LocalFile):
+                forget_input(file.path)
 
     def counts(self) -> tuple[int, int] | None:
         """Number of events and of nodes; None before the recording is read."""
