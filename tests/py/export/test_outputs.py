@@ -70,12 +70,12 @@ def test_an_output_may_replace_an_earlier_one_in_the_folder_of_the_traces(pair: 
     output.write_text('[{"name": "gemm", "duration_ns": 1}]')
     job = ks.read_dir(output.parent)
     assert list(job.skipped) == [output.name]
-    job[0].to_chrome(output)
+    next(iter(job)).to_chrome(output)
     damaged = pair[0].with_name("damaged.json.gz")
     damaged.write_bytes(pair[0].read_bytes()[:100])
     job = ks.read_dir(output.parent)
     with pytest.raises(ValueError, match="expected an output other than the input files"):
-        job[0].to_chrome(damaged)
+        next(iter(job)).to_chrome(damaged)
 
 
 def test_groups_are_not_written_over_an_input(data: Path, tmp_path: Path) -> None:
