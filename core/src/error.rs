@@ -53,6 +53,16 @@ impl Error {
         }
     }
 
+    /// The same error; one of a limit with the name of the file, if it has none.
+    pub(crate) fn in_file(mut self, file: Option<&str>) -> Self {
+        if let ErrorKind::Limit { place, .. } = &mut *self.0
+            && place.is_none()
+        {
+            *place = file.map(str::to_owned);
+        }
+        self
+    }
+
     /// The same error with the name of the snapshot's file.
     pub(crate) fn of_snapshot(mut self, file: Option<&str>) -> Self {
         if let ErrorKind::Snapshot { position, .. } = &mut *self.0 {
@@ -65,6 +75,14 @@ impl Error {
 impl From<ErrorKind> for Error {
     fn from(kind: ErrorKind) -> Self {
         Self(Box::new(kind))
+    }
+}
+
+/// The error of a system, or one of ours that a stream carried.
+pub(crate) fn unreadable(source: std::io::Error) -> Error {
+    match source.downcast::<Error>() {
+        Ok(error) => error,
+        Err(source) => ErrorKind::Unreadable { source }.into(),
     }
 }
 
@@ -104,12 +122,14 @@ pub enum ErrorKind {
         source: std::io::Error,
     },
     /// The input exceeds a limit.
-    #[error("expected at most {limit} {unit}, found more")]
+    #[error("expected at most {limit} {unit}, found more{}", place.as_ref().map(|name| format!(" ({name})")).unwrap_or_default())]
     Limit {
         /// The limited quantity.
         unit: &'static str,
         /// The limit.
         limit: u64,
+        /// The file or the member of an archive, if known.
+        place: Option<String>,
     },
     /// A snapshot that this version cannot load.
     #[error("expected a kinetoscope snapshot of version {expected}, found {found}{}", behind(position))]

@@ -9,6 +9,7 @@ use pyo3::prelude::*;
 
 create_exception!(kinetoscope, TraceError, PyValueError, "A trace cannot be read, or a request is invalid.");
 create_exception!(kinetoscope, TraceParseError, TraceError, "The file is malformed.");
+create_exception!(kinetoscope, TraceLimitError, TraceError, "The file exceeds a limit, such as `max_bytes`.");
 create_exception!(kinetoscope, UnsupportedTraceError, TraceError, "The file has an unsupported format.");
 
 /// The matching Python exception.
@@ -16,6 +17,7 @@ pub(crate) fn raised(error: &Error) -> PyErr {
     let message = printable(&error.to_string());
     match error.kind() {
         ErrorKind::Malformed { .. } | ErrorKind::Snapshot { .. } => TraceParseError::new_err(message),
+        ErrorKind::Limit { .. } => TraceLimitError::new_err(message),
         ErrorKind::Unsupported { .. } => UnsupportedTraceError::new_err(message),
         // Python's own error for a keyword that a function does not have.
         ErrorKind::UnknownOption { .. } => PyTypeError::new_err(message),

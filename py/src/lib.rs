@@ -37,7 +37,7 @@ mod _native {
     #[pymodule_export]
     use crate::chart::{Plot, chart};
     #[pymodule_export]
-    use crate::error::{TraceError, TraceParseError, UnsupportedTraceError};
+    use crate::error::{TraceError, TraceLimitError, TraceParseError, UnsupportedTraceError};
     #[pymodule_export]
     use crate::head::{head, head_of, pair_up};
     #[pymodule_export]
@@ -55,7 +55,7 @@ mod _native {
     #[pymodule_export]
     use crate::session::Session;
     #[pymodule_export]
-    use crate::source::{archive_members, is_an_archive, read_files};
+    use crate::source::{ArchiveMember, archive_members, is_an_archive, read_files};
     #[pymodule_export]
     use crate::table::{Table, stacked};
     #[pymodule_export]

@@ -5,7 +5,9 @@ use std::io::{self, Cursor, Read as _};
 use std::path::Path;
 use std::sync::Arc;
 
-use kinetoscope::read::{self, Recording, for_each_member, is_archive, read_nsight};
+use kinetoscope::read::{
+    self, ArchiveSource, InputSource, ReadAt, Recording, for_each_member, is_archive, read_nsight,
+};
 use kinetoscope::{Container, ErrorKind, Input, Limits, sniff};
 use pyo3::IntoPyObjectExt as _;
 use pyo3::exceptions::PyTypeError;
@@ -21,8 +23,8 @@ use crate::trace::Trace;
 
 /// More bytes than these are read as a stream, which copies them but can be interrupted.
 const LARGE: usize = 1 << 28;
-/// More bytes than any signature has.
-const SIGNATURE_BYTES: u64 = 32;
+/// Bytes that hold every signature: that of tar is at 257.
+const SIGNATURE_BYTES: u64 = 512;
 /// Fewer events are linked before anyone could press Ctrl-C.
 const WORTH_A_THREAD: usize = 10_000;
 /// Bytes per read of a Python file.
@@ -35,6 +37,7 @@ pub(crate) struct Source(Option<String>, Option<Content>);
 #[derive(FromPyObject)]
 enum Content {
     Bytes(PyBackedBytes),
+    Member(Py<ArchiveMember>),
     File(Py<PyAny>),
 }
 
@@ -86,8 +89,7 @@ fn read_sources(sources: &[Source], limits: Limits, watch: &Arc<Watch>) -> PyRes
     }
 }
 
-/// Calls `each` with the name and the bytes of every file in an archive; false when the file is no
-/// archive.
+/// Calls `each` with every file in an archive; false when the file is no archive.
 #[pyfunction(name = "members")]
 #[pyo3(signature = (source, each, *, max_bytes = None, reading = None))]
 pub(crate) fn archive_members(
@@ -99,9 +101,9 @@ pub(crate) fn archive_members(
 ) -> PyResult<bool> {
     let watch = Watch::new(reading.as_ref());
     py.detach(|| {
-        let found = for_each_member(source.open(&watch)?, limits(max_bytes, 1), |member| {
-            let call = |py: Python<'_>| each.call1(py, (member.name, PyBytes::new(py, &member.bytes)));
-            Python::attach(call).map(drop).map_err(|error| {
+        let label = source.0.as_deref().unwrap_or("archive");
+        let found = for_each_member(source.archive(&watch)?, label, limits(max_bytes, 1), |member| {
+            Python::attach(|py| each.call1(py, (ArchiveMember(member),))).map(drop).map_err(|error| {
                 let source = watch.stopped(error);
                 ErrorKind::Unreadable { source }.into()
             })
@@ -109,6 +111,59 @@ pub(crate) fn archive_members(
         watch.check()?;
         found.map_err(|error| raised(&error))
     })
+}
+
+/// A file in an archive.
+#[pyclass(frozen, module = "kinetoscope._native")]
+pub(crate) struct ArchiveMember(read::ArchiveMember);
+
+#[pymethods]
+impl ArchiveMember {
+    /// Its path in the archive.
+    #[getter]
+    fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    /// Its size in bytes, as the archive states it.
+    #[getter]
+    fn size(&self) -> u64 {
+        self.0.size
+    }
+
+    /// Its format in words.
+    #[getter]
+    fn format(&self) -> &'static str {
+        self.0.container.words()
+    }
+
+    /// Whether it is an archive itself.
+    #[getter]
+    fn is_archive(&self) -> bool {
+        self.0.is_archive
+    }
+
+    /// Whether it may be a trace.
+    #[getter]
+    fn may_be_recording(&self) -> bool {
+        self.0.container.may_be_recording()
+    }
+
+    /// All of its bytes, as they are.
+    fn bytes(&self, py: Python<'_>) -> PyResult<Py<PyBytes>> {
+        let read = || {
+            let mut bytes = Vec::new();
+            self.0.bytes().map_err(|error| raised(&error))?.read_to_end(&mut bytes)?;
+            Ok::<_, PyErr>(bytes)
+        };
+        Ok(PyBytes::new(py, &py.detach(read)?).unbind())
+    }
+
+    /// Its first bytes, as they are.
+    fn head(&self, py: Python<'_>, len: u64) -> PyResult<Py<PyBytes>> {
+        let head = py.detach(|| self.0.head(len)).map_err(|error| raised(&error))?;
+        Ok(PyBytes::new(py, &head).unbind())
+    }
 }
 
 /// Whether a file that starts with these bytes is an archive.
@@ -141,6 +196,11 @@ impl Source {
                 let file = File::open(path).map_err(|error| os_error(&error, path))?;
                 Input::stream(Watched::new(file, watch))
             }
+            Some(Content::Member(member)) => {
+                let member = &member.get().0;
+                let open = || member.text(Watched::new(member.bytes()?, watch));
+                Input::stream(open().map_err(|error| raised(&error))?)
+            }
             Some(Content::Bytes(bytes)) if bytes.len() < LARGE && !watch.is_watched() => Input::new(bytes),
             Some(Content::Bytes(bytes)) => Input::stream(Watched::new(&bytes[..], watch)),
             Some(Content::File(file)) => Input::stream(Watched::new(PythonFile::new(file, watch), watch)),
@@ -148,14 +208,63 @@ impl Source {
         Ok(Input { name: name.as_deref(), watch: Some(tell(watch)), ..input })
     }
 
+    /// An archive whose members lie in it uncompressed by others is read in place. Other streams
+    /// are watched.
+    fn archive(&self, watch: &Arc<Watch>) -> PyResult<ArchiveSource<'_>> {
+        let is_in_place = |head: &[u8]| matches!(sniff(head), Container::Tar | Container::Zip);
+        match self {
+            Self(Some(path), None) if is_in_place(&head_of_file(path)?) => {
+                let file = File::open(path).map_err(|error| os_error(&error, path))?;
+                Ok(ArchiveSource::InPlace(Arc::new(SharedFile(file))))
+            }
+            Self(_, Some(Content::Bytes(bytes))) if is_in_place(bytes) => {
+                Ok(ArchiveSource::InPlace(Arc::new(Python::attach(|py| bytes.clone_ref(py)))))
+            }
+            _ => Ok(match self.open(watch)?.source {
+                InputSource::Stream(stream) => ArchiveSource::Stream(stream),
+                InputSource::Bytes(bytes) => ArchiveSource::Stream(Box::new(Cursor::new(bytes))),
+            }),
+        }
+    }
+
     /// The path of a file that is a database: those are read in place.
     fn database(&self) -> PyResult<Option<&str>> {
         let Self(Some(path), None) = self else { return Ok(None) };
-        let mut head = Vec::new();
-        let file = File::open(path).map_err(|error| os_error(&error, path))?;
-        file.take(SIGNATURE_BYTES).read_to_end(&mut head).map_err(|error| os_error(&error, path))?;
-        Ok((sniff(&head) == Container::Sqlite).then_some(path))
+        Ok((sniff(&head_of_file(path)?) == Container::Sqlite).then_some(path))
     }
+}
+
+/// A file that several threads read.
+struct SharedFile(File);
+
+impl ReadAt for SharedFile {
+    fn num_bytes(&self) -> io::Result<u64> {
+        Ok(self.0.metadata()?.len())
+    }
+
+    #[cfg(unix)]
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        std::os::unix::fs::FileExt::read_at(&self.0, buffer, offset)
+    }
+
+    #[cfg(windows)]
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        std::os::windows::fs::FileExt::seek_read(&self.0, buffer, offset)
+    }
+}
+
+/// The first bytes of a file; none of a pipe, which gives them only once.
+fn head_of_file(path: &str) -> PyResult<Vec<u8>> {
+    let mut head = Vec::new();
+    let mut read = || -> io::Result<()> {
+        let file = File::open(path)?;
+        if file.metadata()?.is_file() {
+            file.take(SIGNATURE_BYTES).read_to_end(&mut head)?;
+        }
+        Ok(())
+    };
+    read().map_err(|error| os_error(&error, path))?;
+    Ok(head)
 }
 
 /// A file that Python has open in binary mode.

@@ -1,7 +1,9 @@
 //! Tests compressed streams and archives.
 
-use std::io::Write as _;
+use std::io::{Read as _, Write as _};
+use std::sync::Arc;
 
+use kinetoscope::read::{ArchiveMember, ArchiveSource};
 use kinetoscope::{Container, Input, Limits, WarningKind, read, sniff};
 
 use crate::files;
@@ -71,21 +73,96 @@ fn frames_of_zstd_are_one_text() {
     }
 }
 
+/// The same archive in one place and as a stream.
+fn sources(archive: &[u8]) -> Vec<ArchiveSource<'_>> {
+    vec![ArchiveSource::InPlace(Arc::new(archive.to_vec())), ArchiveSource::Stream(Box::new(archive))]
+}
+
+fn members(source: ArchiveSource<'_>) -> Vec<ArchiveMember> {
+    files::members(source, Limits::default()).unwrap().unwrap()
+}
+
+fn text(member: &ArchiveMember) -> std::io::Result<Vec<u8>> {
+    let mut text = Vec::new();
+    member.text(member.bytes().unwrap()).unwrap().read_to_end(&mut text)?;
+    Ok(text)
+}
+
 #[test]
 fn archives_give_their_files_without_shadows() {
     let files: &[(&str, &[u8])] =
-        &[("run/rank-0.json", JSON), ("run/._rank-0.json", b"shadow"), ("run/rank-1.json.gz", b"x")];
+        &[("run/rank-0.json", JSON), ("run/._rank-0.json", b"shadow"), ("run/rank-1.json.gz", &gzip(JSON))];
     for archive in [tar(files), gzip(&tar(files)), zip(files)] {
-        let found = files::members(&archive, Limits::default()).unwrap().unwrap();
-        let names: Vec<_> = found.iter().map(|member| member.name.as_str()).collect();
-        assert_eq!(names, ["run/rank-0.json", "run/rank-1.json.gz"]);
-        assert_eq!(found[0].bytes, JSON);
+        for source in sources(&archive) {
+            let found = members(source);
+            let names: Vec<_> = found.iter().map(|member| member.name.as_str()).collect();
+            assert_eq!(names, ["run/rank-0.json", "run/rank-1.json.gz"]);
+            assert_eq!([text(&found[0]).unwrap(), text(&found[1]).unwrap()], [JSON, JSON]);
+        }
         let error = read([Input::new(&archive)], Limits::default()).unwrap_err().to_string();
         assert!(error.contains("archive"), "{error}");
-        assert!(files::members(&archive, Limits { max_bytes: 20, ..Limits::default() }).is_err());
     }
-    assert!(files::members(JSON, Limits::default()).unwrap().is_none());
-    assert!(files::members(&tar(files)[..600], Limits::default()).is_err());
+    for source in sources(JSON) {
+        assert!(files::members(source, Limits::default()).unwrap().is_none());
+    }
+    for source in sources(&tar(files)[..600]) {
+        assert!(files::members(source, Limits::default()).is_err());
+    }
+}
+
+#[test]
+fn all_members_share_one_limit() {
+    let packed = gzip(JSON);
+    let files: &[(&str, &[u8])] = &[("a.json", JSON), ("b.json.gz", &packed), ("c.txt", b"no trace")];
+    for archive in [tar(files), gzip(&tar(files)), zip(files)] {
+        for source in sources(&archive) {
+            let max_bytes = 20_000 + 2 * JSON.len() as u64 - 1;
+            let limits = Limits { max_bytes, ..Limits::default() };
+            let found = files::members(source, limits).unwrap().unwrap();
+            let long = |member: &ArchiveMember, num_blanks: usize| {
+                let blanks = vec![b' '; num_blanks];
+                let stream = member.bytes().unwrap();
+                let mut text = Vec::new();
+                let outcome = member.text(stream.chain(&blanks[..])).unwrap().read_to_end(&mut text);
+                outcome.map_err(|error| error.to_string())
+            };
+            // A second read does not count.
+            for _ in 0..3 {
+                assert!(long(&found[0], 20_000).is_ok());
+            }
+            let error = long(&found[1], 0).unwrap_err();
+            assert!(error.contains(&format!("at most {max_bytes} bytes of text")), "{error}");
+            assert!(error.ends_with("(archive/b.json.gz)"), "{error}");
+        }
+    }
+    let limits = Limits { max_bytes: 2_000, ..Limits::default() };
+    let error = files::members(ArchiveSource::Stream(Box::new(&gzip(&tar(files))[..])), limits).unwrap_err();
+    assert!(error.to_string().ends_with("found more (archive)"), "{error}");
+}
+
+#[test]
+fn long_texts_of_a_compressed_archive_are_kept_compressed() {
+    let blanks = vec![b' '; 40 << 20];
+    let long = [JSON, &blanks, b"x"].concat();
+    let archive = gzip(&tar(&[("a.json", &long), ("b.json", JSON)]));
+    let found = members(ArchiveSource::Stream(Box::new(&archive[..])));
+    let kept: Vec<_> = found.iter().map(ArchiveMember::num_kept_bytes).collect();
+    assert!(kept[0] < 1 << 20, "{} bytes", kept[0]);
+    assert_eq!(kept[1], JSON.len() as u64);
+    assert_eq!(text(&found[0]).unwrap(), long);
+    assert_eq!(text(&found[1]).unwrap(), JSON);
+}
+
+#[test]
+fn damage_inside_an_archive_is_found() {
+    let mut archive = zip(&[("a.json", JSON)]);
+    let at = archive.windows(4).position(|bytes| bytes == [0x50, 0x4b, 0x01, 0x02]).unwrap();
+    archive[at + 16] ^= 1; // the checksum in the directory
+    let found = members(ArchiveSource::InPlace(Arc::new(archive)));
+    assert!(text(&found[0]).unwrap_err().to_string().contains("checksum"));
+    let whole = found[0].text(found[0].bytes().unwrap()).unwrap();
+    let trace = read([Input::stream(whole)], Limits::default()).unwrap();
+    assert_eq!((trace.events.len(), trace.warnings.count(WarningKind::DamagedCompression)), (1, 1));
 }
 
 #[test]

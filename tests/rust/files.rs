@@ -2,7 +2,10 @@
 
 use std::path::PathBuf;
 
-use kinetoscope::read::{ArchiveMember, for_each_member};
+use std::io::Read as _;
+use std::sync::Arc;
+
+use kinetoscope::read::{ArchiveMember, ArchiveSource, for_each_member};
 use kinetoscope::table::{TableRows, json_lines};
 use kinetoscope::view::Session;
 use kinetoscope::{Error, Input, Limits, LinkedTrace, Trace, read};
@@ -36,13 +39,24 @@ pub(crate) fn session(folder: &str) -> Session {
 }
 
 /// The files in an archive; `None` when it is none.
-pub(crate) fn members(archive: &[u8], limits: Limits) -> Result<Option<Vec<ArchiveMember>>, Error> {
+pub(crate) fn members(archive: ArchiveSource<'_>, limits: Limits) -> Result<Option<Vec<ArchiveMember>>, Error> {
     let mut members = Vec::new();
-    let is_archive = for_each_member(Input::new(archive), limits, |member| {
+    let is_archive = for_each_member(archive, "archive", limits, |member| {
         members.push(member);
         Ok(())
     })?;
     Ok(is_archive.then_some(members))
+}
+
+/// The files in an archive, each with its name and text; `None` when it is none.
+pub(crate) fn texts(archive: Vec<u8>) -> Option<Vec<(String, Vec<u8>)>> {
+    let members = members(ArchiveSource::InPlace(Arc::new(archive)), Limits::default()).ok()??;
+    let text = |member: ArchiveMember| {
+        let mut text = Vec::new();
+        member.text(member.bytes().ok()?).ok()?.read_to_end(&mut text).ok()?;
+        Some((member.name, text))
+    };
+    Some(members.into_iter().filter_map(text).collect())
 }
 
 /// The trace of a text.

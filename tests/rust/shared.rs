@@ -32,11 +32,10 @@ pub(crate) fn traces() -> Vec<(String, Trace)> {
     for path in paths {
         let bytes = std::fs::read(&path).unwrap();
         let name = path.display().to_string();
-        let files = files::members(&bytes, Limits::default()).ok().flatten();
-        let files = files.map_or_else(
-            || vec![(name.clone(), bytes.clone())],
-            |files| files.into_iter().map(|file| (format!("{name}: {}", file.name), file.bytes)).collect(),
-        );
+        let files = match files::texts(bytes.clone()) {
+            Some(files) => files.into_iter().map(|(file, text)| (format!("{name}: {file}"), text)).collect(),
+            None => vec![(name, bytes)],
+        };
         traces.extend(files.into_iter().filter_map(|(name, bytes)| {
             let trace = read([Input::new(&bytes)], Limits::default()).ok()?;
             Some((name, trace))
@@ -49,8 +48,8 @@ pub(crate) fn traces() -> Vec<(String, Trace)> {
 /// The traces in an archive, in their order; none where the folder is not.
 pub(crate) fn archived(relative: &str) -> Option<Vec<Trace>> {
     let bytes = std::fs::read(path(relative)).ok()?;
-    let files = files::members(&bytes, Limits::default()).unwrap().unwrap();
-    let traces = files.iter().map(|file| read([Input::new(&file.bytes)], Limits::default()).unwrap());
+    let files = files::texts(bytes).unwrap();
+    let traces = files.iter().map(|(_, text)| read([Input::new(text)], Limits::default()).unwrap());
     Some(traces.collect())
 }
 

@@ -70,6 +70,12 @@ impl Container {
         }
     }
 
+    /// Whether a file like this may hold a trace.
+    #[cfg(feature = "archives")]
+    pub fn may_be_recording(self) -> bool {
+        self.is_stream() || matches!(self, Self::Json | Self::Snapshot | Self::Sqlite)
+    }
+
     pub(super) fn is_stream(self) -> bool {
         matches!(self, Self::Gzip | Self::Xz | Self::Zstd)
     }

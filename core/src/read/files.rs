@@ -23,6 +23,15 @@ use crate::trace::Trace;
 /// As in [`read`], and those of [`read_snapshot`](snapshot::read_snapshot).
 pub fn read_file(mut input: Input<'_>, limits: Limits) -> Result<Recording, Error> {
     let (name, watch) = (input.name, input.watch.take());
+    read_any(input, name, watch, limits).map_err(|error| error.in_file(name))
+}
+
+fn read_any(
+    input: Input<'_>,
+    name: Option<&str>,
+    watch: Option<ReadProgress<'_>>,
+    limits: Limits,
+) -> Result<Recording, Error> {
     let mut window = open::open(input, limits)?;
     match sniff(window.text()) {
         Container::Snapshot => {
@@ -94,7 +103,9 @@ pub fn read<'a>(inputs: impl IntoIterator<Item = Input<'a>>, limits: Limits) -> 
     let mut builder = TraceBuilder::default();
     for mut input in inputs {
         let (name, watch) = (input.name, input.watch.take());
-        read_window(open::open(input, limits)?, name, watch, limits, &mut builder)?;
+        let window = open::open(input, limits);
+        let outcome = window.and_then(|window| read_window(window, name, watch, limits, &mut builder));
+        outcome.map_err(|error| error.in_file(name))?;
     }
     builder.finish()
 }

@@ -4,10 +4,9 @@ use std::sync::Arc;
 
 use super::builder::TraceBuilder;
 use super::input::Limits;
-use super::open::unreadable;
 use super::text_window::TextWindow;
 use super::{document, pipe};
-use crate::error::Error;
+use crate::error::{Error, unreadable};
 
 /// Reads the text that a window stands before, while another thread brings it where there may be
 /// one.

@@ -45,7 +45,7 @@ mod tracks;
 mod zstd;
 
 #[cfg(feature = "archives")]
-pub use archive::{ArchiveMember, for_each_member, is_archive};
+pub use archive::{ArchiveMember, ArchiveSource, ReadAt, for_each_member, is_archive};
 pub use container::{Container, sniff};
 pub use files::{read, read_file};
 pub use head::{FileHead, head};

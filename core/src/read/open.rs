@@ -6,7 +6,7 @@ use super::container::{BINARY, BOM, Container, HEAD_BYTES, sniff};
 use super::decompress::decompress;
 use super::input::{Input, InputSource, Limits};
 use super::text_window::TextWindow;
-use crate::error::{Error, ErrorKind, Position};
+use crate::error::{Error, ErrorKind, Position, unreadable};
 
 /// Opens a window on a file, decompressed, with enough bytes for [`sniff`].
 pub(super) fn open(input: Input<'_>, limits: Limits) -> Result<TextWindow<'_>, Error> {
@@ -63,10 +63,18 @@ pub(super) fn decompressed(source: InputSource<'_>) -> Result<Box<dyn Read + Sen
 /// Recognises a stream by its first bytes, and gives it back with them.
 pub(super) fn sniff_stream<'a>(mut stream: impl Read + Send + 'a) -> Result<(Container, impl Read + Send + 'a), Error> {
     let mut head = Vec::new();
-    stream.by_ref().take(HEAD_BYTES).read_to_end(&mut head).map_err(unreadable)?;
-    Ok((sniff(&head), Cursor::new(head).chain(stream)))
+    let failure = match stream.by_ref().take(HEAD_BYTES).read_to_end(&mut head) {
+        Err(error) if head.is_empty() => return Err(unreadable(error)),
+        outcome => outcome.err(),
+    };
+    Ok((sniff(&head), Cursor::new(head).chain(FailedStream(failure)).chain(stream)))
 }
 
-pub(super) fn unreadable(source: std::io::Error) -> Error {
-    ErrorKind::Unreadable { source }.into()
+/// Fails once with an error, if there is one.
+struct FailedStream(Option<std::io::Error>);
+
+impl Read for FailedStream {
+    fn read(&mut self, _: &mut [u8]) -> std::io::Result<usize> {
+        self.0.take().map_or(Ok(0), Err)
+    }
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::io::Read;
 
 use super::input::Limits;
-use crate::error::{Error, ErrorKind};
+use crate::error::{Error, ErrorKind, unreadable};
 
 /// An element or a header's value longer than this is refused: it would have to be in memory as a
 /// whole.
@@ -86,7 +86,7 @@ impl<'a> TextWindow<'a> {
     /// Reads more of the text; false at its end. Unconsumed bytes stay.
     pub(super) fn fill(&mut self) -> Result<bool, Error> {
         if self.text().len() > MAX_PIECE && !self.is_last() {
-            return Err(ErrorKind::Limit { unit: "bytes in one element", limit: MAX_PIECE as u64 }.into());
+            return Err(ErrorKind::Limit { unit: "bytes in one element", limit: MAX_PIECE as u64, place: None }.into());
         }
         self.bring()
     }
@@ -109,7 +109,7 @@ impl<'a> TextWindow<'a> {
                 self.is_damaged = true;
                 self.source = None;
             }
-            Err(error) => return Err(ErrorKind::Unreadable { source: error }.into()),
+            Err(error) => return Err(unreadable(error)),
         }
         self.check_limit()?;
         Ok(num_new > 0)
@@ -118,9 +118,8 @@ impl<'a> TextWindow<'a> {
     fn check_limit(&self) -> Result<(), Error> {
         let limit = self.limits.max_bytes;
         if self.base + self.bytes.len() as u64 > limit {
-            return Err(
-                ErrorKind::Limit { unit: "bytes of decompressed text (raise max_bytes to allow more)", limit }.into()
-            );
+            let unit = "bytes of decompressed text (raise max_bytes to allow more)";
+            return Err(ErrorKind::Limit { unit, limit, place: None }.into());
         }
         Ok(())
     }
@@ -129,5 +128,5 @@ impl<'a> TextWindow<'a> {
 /// Whether a decompressor says that its stream is bad, rather than the system that a file cannot be
 /// read.
 fn is_damage(error: &std::io::Error) -> bool {
-    error.raw_os_error().is_none()
+    error.raw_os_error().is_none() && !error.get_ref().is_some_and(<dyn std::error::Error + Send + Sync>::is::<Error>)
 }

@@ -33,7 +33,7 @@ impl Session {
         let linked = linked.into();
         let label = (name.to_owned(), linked.trace.rank().or(rank));
         let part = SessionTrace::after(&self.parts, label, linked);
-        self.parts.push(part.ok_or(ErrorKind::Limit { unit: "events", limit: u32::MAX.into() })?);
+        self.parts.push(part.ok_or(ErrorKind::Limit { unit: "events", limit: u32::MAX.into(), place: None })?);
         self.ranks = OnceLock::new();
         self.path = OnceLock::new();
         self.findings = OnceLock::new();

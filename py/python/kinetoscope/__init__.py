@@ -25,7 +25,7 @@ from kinetoscope._base import lazy
 from kinetoscope._base.lazy import lazy_getattr
 from kinetoscope._io.cache import use_cache
 from kinetoscope._load.read import read
-from kinetoscope._native import TraceError, TraceParseError, UnsupportedTraceError, __version__
+from kinetoscope._native import TraceError, TraceLimitError, TraceParseError, UnsupportedTraceError, __version__
 from kinetoscope.trace import Trace
 
 TYPE_CHECKING = False  # importing it from `typing` costs half a megabyte
@@ -79,6 +79,7 @@ __all__ = [
     "Tables",
     "Trace",
     "TraceError",
+    "TraceLimitError",
     "TraceParseError",
     "TraceSet",
     "UnsupportedTraceError",

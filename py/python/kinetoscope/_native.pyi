@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol, TypeAlias, final
 
 __all__ = [
+    "ArchiveMember",
     "JobGroups",
     "Plot",
     "Reading",
@@ -12,6 +13,7 @@ __all__ = [
     "Tables",
     "Trace",
     "TraceError",
+    "TraceLimitError",
     "TraceParseError",
     "UnsupportedTraceError",
     "__version__",
@@ -58,13 +60,29 @@ __all__ = [
 class _File(Protocol):
     def read(self, size: int = -1, /) -> bytes: ...
 
-_Source: TypeAlias = tuple[str | None, bytes | bytearray | _File | None]
+_Source: TypeAlias = tuple[str | None, bytes | bytearray | _File | ArchiveMember | None]
 
 class TraceError(ValueError): ...
 class TraceParseError(TraceError): ...
+class TraceLimitError(TraceError): ...
 class UnsupportedTraceError(TraceError): ...
 
 __version__: str
+
+@final
+class ArchiveMember:
+    @property
+    def name(self) -> str: ...
+    @property
+    def size(self) -> int: ...
+    @property
+    def format(self) -> str: ...
+    @property
+    def is_archive(self) -> bool: ...
+    @property
+    def may_be_recording(self) -> bool: ...
+    def head(self, len: int) -> bytes: ...  # noqa: A002 - the name in Rust
+    def bytes(self) -> bytes: ...
 
 @final
 class Reading:
@@ -216,7 +234,7 @@ def name_html(text: str) -> str: ...
 def is_archive(head: bytes) -> bool: ...
 def members(
     source: _Source,
-    each: Callable[[str, bytes], object],
+    each: Callable[[ArchiveMember], object],
     *,
     max_bytes: int | None = None,
     reading: Reading | None = None,

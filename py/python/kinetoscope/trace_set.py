@@ -419,7 +419,7 @@ def _read_all(members: Sequence[Member], *, progress: bool | None, may_fail: boo
         try:
             member.read(reading)
         except (_native.TraceError, OSError) as error:
-            if not may_fail:
+            if not may_fail or (isinstance(error, _native.TraceLimitError) and member.is_archived):
                 raise
             if isinstance(error, _native.UnsupportedTraceError):
                 member.forget_inputs()

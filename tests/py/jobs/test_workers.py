@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+import tarfile
 import textwrap
 import threading
 import time
@@ -71,7 +72,7 @@ def test_an_error_cancels_the_others(large: Path) -> None:
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("kinetoscope")]
 
 
-def test_a_read_that_is_cancelled(large: Path, data: Path) -> None:
+def test_a_read_that_is_cancelled(large: Path, data: Path, tmp_path: Path) -> None:
     reading = _native.Reading()
     _native.read([(str(data / "minimal_cpu/kineto_trace_0.json.gz"), None)], reading=reading)
     assert reading.num_bytes == (data / "minimal_cpu/kineto_trace_0.json.gz").stat().st_size
@@ -79,8 +80,11 @@ def test_a_read_that_is_cancelled(large: Path, data: Path) -> None:
     for source in ((str(large), None), ("x", io.BytesIO(EVENT))):
         with pytest.raises(KeyboardInterrupt, match="cancelled"):
             _native.read([source], reading=reading)
+    archive = tmp_path / "job.tar.gz"
+    with tarfile.open(archive, "w:gz") as packing:
+        packing.add(large, "rank-0.json.gz")
     with pytest.raises(KeyboardInterrupt):
-        _native.members((str(large), None), lambda _name, _content: None, reading=reading)
+        _native.members((str(archive), None), lambda _member: None, reading=reading)
 
 
 # --- Ctrl-C -------------------------------------------------------------------------------------------------------

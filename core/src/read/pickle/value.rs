@@ -66,7 +66,11 @@ impl<'a> PickleValues<'a> {
     /// Adds a value; an error when there are too many to tell apart.
     pub(in crate::read) fn push(&mut self, value: PickleValue<'a>) -> Result<ValueId, Error> {
         let limit = u64::from(u32::MAX);
-        let id = u32::try_from(self.0.len()).map_err(|_| ErrorKind::Limit { unit: "values in a pickle", limit })?;
+        let id = u32::try_from(self.0.len()).map_err(|_| ErrorKind::Limit {
+            unit: "values in a pickle",
+            limit,
+            place: None,
+        })?;
         self.0.push(value);
         Ok(ValueId(id))
     }

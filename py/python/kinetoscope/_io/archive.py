@@ -7,13 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kinetoscope import _native
 from kinetoscope._base.warnings import warn
-from kinetoscope._io.file import BytesFile
+from kinetoscope._io.file import MemberFile
 
 if TYPE_CHECKING:
     from kinetoscope._io.source import File
-
-_TRACES = {"JSON", "a gzip stream", "an xz stream", "a zstd stream", "a kinetoscope snapshot", "an SQLite database"}
-"""Formats that a trace may have, in the words of `_native.sniff`."""
 
 
 class Listing(NamedTuple):
@@ -31,22 +28,24 @@ def unpack(file: File, max_bytes: int | None, on_file: Callable[[str, File], obj
     Calls `on_file` with each file that may be a trace, while it unpacks the rest. Warns if the
     archive is damaged, and returns the files before the damage.
 
-    Raises TraceError if the files together exceed `max_bytes`, OSError if the archive is
+    The text of all files together may have `max_bytes`: reading more of it raises
+    TraceLimitError.
+
+    Raises TraceLimitError if a compressed archive exceeds `max_bytes`, OSError if the archive is
     unreadable.
     """
     listing = Listing({}, {})
 
-    def add(name: str, content: bytes) -> None:
-        content_format = _native.sniff(content[:1024])
-        member = BytesFile(f"{file.label or 'archive'}/{name}", content)
-        if _native.is_archive(member.head()):
-            listing.skipped[name] = "an archive inside an archive"
-        elif content_format in _TRACES:
-            listing.files[name] = member
-            if on_file:
-                on_file(name, member)
+    def add(found: _native.ArchiveMember) -> None:
+        member = MemberFile(f"{file.label or 'archive'}/{found.name}", found)
+        if found.is_archive:
+            listing.skipped[found.name] = "an archive inside an archive"
+        elif not found.may_be_recording:
+            listing.skipped[found.name] = found.format
         else:
-            listing.skipped[name] = content_format
+            listing.files[found.name] = member
+            if on_file:
+                on_file(found.name, member)
 
     with file.opened() as source:
         try:

@@ -13,7 +13,7 @@ from kinetoscope._io.paths import execution_beside, metrics_beside
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kinetoscope._io.source import BinaryFile, Content, File
-    from kinetoscope._native import _Source
+    from kinetoscope._native import ArchiveMember, _Source
 
 HEAD_BYTES = 1 << 16
 """Size of a head in bytes: several blocks of every compression format."""
@@ -109,6 +109,38 @@ class BytesFile:
 
     def metrics(self) -> None:
         """Returns None: bytes have no folder."""
+
+
+class MemberFile:
+    """A file in an archive, read from where it is."""
+
+    def __init__(self, label: str, member: ArchiveMember) -> None:
+        self.label = label
+        self._member = member
+
+    def __reduce__(self) -> tuple[type[BytesFile], tuple[str, bytes]]:
+        """Pickles as its bytes: another process may not have the archive."""
+        return BytesFile, (self.label, self._member.bytes())
+
+    @property
+    def size(self) -> int:
+        """Size in bytes, as the archive states it."""
+        return self._member.size
+
+    def head(self) -> bytes:
+        """Returns the first bytes."""
+        return self._member.head(HEAD_BYTES)
+
+    @contextmanager
+    def opened(self) -> Generator[_Source]:
+        """Yields the member for the native reader to open."""
+        yield self.label, self._member
+
+    def execution(self) -> None:
+        """Returns None: a member has no folder."""
+
+    def metrics(self) -> None:
+        """Returns None: a member has no folder."""
 
 
 class OpenFile:

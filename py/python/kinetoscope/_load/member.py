@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from kinetoscope._base.warnings import warn
 from kinetoscope._io.discovery import Pair
-from kinetoscope._io.file import LocalFile
+from kinetoscope._io.file import LocalFile, MemberFile
 from kinetoscope._io.inputs import forget_input
 from kinetoscope._load.read import Options, RankPart, split
 from kinetoscope._load.recording import Recording
@@ -72,6 +72,11 @@ class Member:
     def is_read(self) -> bool:
         """Whether the trace is in memory."""
         return self._trace is not None
+
+    @property
+    def is_archived(self) -> bool:
+        """Whether a file is a member of an archive, whose limit counts for all members."""
+        return any(isinstance(file, MemberFile) for file in self.recording.files.values())
 
     @property
     def size(self) -> int:
