@@ -12,8 +12,10 @@ use arrow_schema::ffi::FFI_ArrowSchema;
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use kinetoscope::table::{Cells, ColumnType, ColumnValues, SCHEMA_VERSION, TableRows};
 
+use crate::memory::{OUT_OF_MEMORY, caught, is_out_of_memory};
+
 /// Rows of a batch: enough to make the work per batch vanish, few enough to keep batches small.
-const BATCH_ROWS: usize = 1 << 16;
+const BATCH_ROWS: usize = 1 << 15;
 
 /// Batches that are made on demand.
 pub(crate) struct Batches {
@@ -41,8 +43,16 @@ impl Iterator for Batches {
         let rows = self.rest.start..self.rest.end.min(self.rest.start + BATCH_ROWS);
         self.rest.start = rows.end;
         let options = RecordBatchOptions::new().with_row_count(Some(rows.len()));
-        let arrays = self.columns.iter().map(|column| array(self.rows_of.values(*column, rows.clone())));
-        Some(RecordBatch::try_new_with_options(Arc::clone(&self.schema), arrays.collect(), &options))
+        let batch = || {
+            let arrays = self.columns.iter().map(|column| array(self.rows_of.values(*column, rows.clone())));
+            RecordBatch::try_new_with_options(Arc::clone(&self.schema), arrays.collect(), &options)
+        };
+        // The caller is written in C, where no panic may pass.
+        Some(caught(batch).unwrap_or_else(|panic| {
+            let is_memory = is_out_of_memory(&*panic);
+            let words = if is_memory { OUT_OF_MEMORY } else { "a table was not made: this is a bug in Kinetoscope" };
+            Err(if is_memory { ArrowError::MemoryError(words.into()) } else { ArrowError::ComputeError(words.into()) })
+        }))
     }
 }
 

@@ -4,6 +4,7 @@ use kinetoscope::analyze::Plot as PlotOf;
 use kinetoscope::view;
 use pyo3::prelude::*;
 
+use crate::memory::detached;
 use crate::table::Table;
 
 /// How a table of an answer is drawn.
@@ -30,7 +31,7 @@ pub(crate) fn chart(
     table: PyRef<'_, Table>,
     plot: Option<PyRef<'_, Plot>>,
     reason: Option<&str>,
-) -> String {
+) -> PyResult<String> {
     let (rows_of, plot) = (table.rows_of(), plot.map(|plot| plot.plot));
-    py.detach(|| view::chart(&*rows_of, plot, reason))
+    detached(py, || view::chart(&*rows_of, plot, reason))
 }

@@ -1,13 +1,14 @@
 //! Lets Ctrl-C end the wait for work that runs without the interpreter.
 
 use std::io::{Error, Write};
-use std::panic::resume_unwind;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
 
 use pyo3::prelude::*;
+
+use crate::memory::{failure, without_thread};
 
 /// Between two looks for Ctrl-C.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
@@ -26,13 +27,14 @@ pub(crate) fn interruptible<T: Send + 'static>(
     // A lock makes a receiver shareable, as `detach` asks.
     let receiver = Mutex::new(receiver);
     // Nobody may wait for it any more.
-    let worker = Builder::new().stack_size(STACK_BYTES).spawn(move || drop(sender.send(work())))?;
+    let worker = Builder::new().stack_size(STACK_BYTES).spawn(move || drop(sender.send(work())));
+    let worker = worker.map_err(without_thread)?;
     loop {
         match py.detach(|| receiver.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(BETWEEN_LOOKS)) {
             Ok(found) => return Ok(found),
             Err(RecvTimeoutError::Timeout) => py.check_signals()?,
             Err(RecvTimeoutError::Disconnected) => match worker.join() {
-                Err(panic) => resume_unwind(panic),
+                Err(panic) => return Err(failure(panic)),
                 Ok(()) => unreachable!("a worker that ends sends what it found"),
             },
         }

@@ -9,6 +9,7 @@ use kinetoscope::link::{Collectives, LinkedTrace};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
+use crate::memory::detached;
 use crate::trace::Trace;
 
 /// The collectives of the traces of a job, with groups that the calls of the other ranks tell.
@@ -21,9 +22,9 @@ pub(crate) struct JobGroups {
 impl JobGroups {
     /// From traces with their ranks.
     #[new]
-    fn new(py: Python<'_>, traces: Vec<(Option<i64>, PyRef<'_, Trace>)>) -> Self {
+    fn new(py: Python<'_>, traces: Vec<(Option<i64>, PyRef<'_, Trace>)>) -> PyResult<Self> {
         let traces: Vec<_> = traces.into_iter().map(|(rank, trace)| (rank, trace.linked())).collect();
-        Self { settled: py.detach(|| settled_collectives(&traces, InferenceSpan::Recording)) }
+        Ok(Self { settled: detached(py, || settled_collectives(&traces, InferenceSpan::Recording))? })
     }
 }
 
@@ -45,7 +46,7 @@ type Inferred = (Vec<Vec<Option<u32>>>, Vec<Option<usize>>);
 pub(crate) fn infer(py: Python<'_>, calls: &str, candidates: Vec<(usize, Vec<usize>)>) -> PyResult<Inferred> {
     let calls: Vec<Vec<GroupCall>> = serde_json::from_str(calls).map_err(invalid)?;
     let candidates: Vec<_> = candidates.into_iter().map(|(size, members)| CandidateGroup { size, members }).collect();
-    let found = py.detach(|| infer_groups(&calls, &candidates));
+    let found = detached(py, || infer_groups(&calls, &candidates))?;
     Ok((found.of_call, found.left))
 }
 

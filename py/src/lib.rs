@@ -1,5 +1,6 @@
 //! Kinetoscope in Python: the extension module `kinetoscope._native`.
 
+#![cfg_attr(alloc_error_hook, feature(alloc_error_hook))]
 #![expect(clippy::needless_pass_by_value, reason = "arguments from Python come by value")]
 
 mod analysis;
@@ -9,6 +10,7 @@ mod error;
 mod head;
 mod interrupt;
 mod job_groups;
+mod memory;
 mod name;
 mod rank_tables;
 mod reading;
@@ -85,6 +87,7 @@ mod _native {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        crate::memory::unwind_failed_allocations();
         module.add("__version__", kinetoscope::VERSION)
     }
 }

@@ -5,16 +5,17 @@ use std::sync::Arc;
 use kinetoscope::replay::{PLAN, ReplaySample, measured, plan};
 use pyo3::prelude::*;
 
+use crate::memory::detached;
 use crate::table::Table;
 use crate::trace::Trace;
 
 /// The communications of a trace as they can be made again, and how many cannot be.
 #[pyfunction]
-pub(crate) fn replay_plan(py: Python<'_>, trace: PyRef<'_, Trace>) -> (Table, u64) {
+pub(crate) fn replay_plan(py: Python<'_>, trace: PyRef<'_, Trace>) -> PyResult<(Table, u64)> {
     let linked = trace.linked();
-    let found = py.detach(|| plan(&linked));
+    let found = detached(py, || plan(&linked))?;
     let num_left_out = found.num_left_out;
-    (Table::new(PLAN.of(&Arc::new(found))), num_left_out)
+    Ok((Table::new(PLAN.of(&Arc::new(found))), num_left_out))
 }
 
 /// Name, group, ranks of it, type, bytes in, bytes out, bytes of those that stay here, calls,
@@ -23,7 +24,7 @@ type Measurement = (String, String, i64, String, i64, i64, (Option<i64>, Option<
 
 /// The measurements of all ranks as a table.
 #[pyfunction]
-pub(crate) fn replayed(py: Python<'_>, samples: Vec<Measurement>) -> Table {
+pub(crate) fn replayed(py: Python<'_>, samples: Vec<Measurement>) -> PyResult<Table> {
     let sample = |sample: Measurement| ReplaySample {
         collective: sample.0,
         group_name: sample.1,
@@ -36,5 +37,5 @@ pub(crate) fn replayed(py: Python<'_>, samples: Vec<Measurement>) -> Table {
         recorded_ns: sample.8,
         replayed_ns: sample.9,
     };
-    Table::new(py.detach(|| measured(samples.into_iter().map(sample).collect())))
+    detached(py, || measured(samples.into_iter().map(sample).collect())).map(Table::new)
 }

@@ -17,6 +17,7 @@ use pyo3::types::{PyBytes, PyString};
 
 use crate::error::{os_error, raised};
 use crate::interrupt::interruptible;
+use crate::memory::detached;
 use crate::reading::{Reading, Teller, Watch, Watched};
 use crate::tables::Tables;
 use crate::trace::Trace;
@@ -55,7 +56,7 @@ pub(crate) fn read_files(
 ) -> PyResult<Bound<'_, PyAny>> {
     let watch = Watch::new(reading.as_ref());
     let limits = Limits { include_environment, ..limits(max_bytes, max_threads) };
-    match py.detach(|| read_sources(&sources, limits, &watch))? {
+    match detached(py, || read_sources(&sources, limits, &watch))?? {
         Read::Trace(trace) if trace.events.len() < WORTH_A_THREAD => Trace::new(*trace, 1).into_bound_py_any(py),
         Read::Trace(trace) => interruptible(py, move || Trace::new(*trace, limits.max_threads))?.into_bound_py_any(py),
         Read::Tables(tables) => tables.into_bound_py_any(py),
@@ -100,7 +101,7 @@ pub(crate) fn archive_members(
     reading: Option<Py<Reading>>,
 ) -> PyResult<bool> {
     let watch = Watch::new(reading.as_ref());
-    py.detach(|| {
+    detached(py, || {
         let label = source.0.as_deref().unwrap_or("archive");
         let found = for_each_member(source.archive(&watch)?, label, limits(max_bytes, 1), |member| {
             Python::attach(|py| each.call1(py, (ArchiveMember(member),))).map(drop).map_err(|error| {
@@ -110,7 +111,7 @@ pub(crate) fn archive_members(
         });
         watch.check()?;
         found.map_err(|error| raised(&error))
-    })
+    })?
 }
 
 /// A file in an archive.
@@ -156,12 +157,12 @@ impl ArchiveMember {
             self.0.bytes().map_err(|error| raised(&error))?.read_to_end(&mut bytes)?;
             Ok::<_, PyErr>(bytes)
         };
-        Ok(PyBytes::new(py, &py.detach(read)?).unbind())
+        Ok(PyBytes::new(py, &detached(py, read)??).unbind())
     }
 
     /// Its first bytes, as they are.
     fn head(&self, py: Python<'_>, len: u64) -> PyResult<Py<PyBytes>> {
-        let head = py.detach(|| self.0.head(len)).map_err(|error| raised(&error))?;
+        let head = detached(py, || self.0.head(len))?.map_err(|error| raised(&error))?;
         Ok(PyBytes::new(py, &head).unbind())
     }
 }

@@ -10,6 +10,7 @@ use pyo3::types::{PyCapsule, PyTuple};
 
 use crate::arrow::{self, Batches};
 use crate::interrupt::interruptible;
+use crate::memory::detached;
 
 /// Fewer rows are there before anyone could press Ctrl-C.
 const WORTH_A_THREAD: usize = 10_000;
@@ -69,6 +70,11 @@ impl Table {
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
         drop(requested_schema);
+        if self.rows_of.num_rows() >= WORTH_A_THREAD {
+            // Columns compute all rows at their first use, and Arrow does not look for Ctrl-C.
+            let (rows_of, columns) = (Arc::clone(&self.rows_of), self.columns.clone());
+            interruptible(py, move || columns.iter().for_each(|column| drop(rows_of.values(*column, 0..1))))?;
+        }
         let batches = Batches::new(Arc::clone(&self.rows_of), self.columns.clone());
         PyCapsule::new_with_value(py, arrow::stream(batches), c"arrow_array_stream")
     }
@@ -93,11 +99,11 @@ impl Table {
     }
 
     /// Rows `start` to `stop` as JSON lines; `before` are members that every object starts with.
-    fn json_lines(&self, py: Python<'_>, start: usize, stop: usize, before: &str) -> String {
+    fn json_lines(&self, py: Python<'_>, start: usize, stop: usize, before: &str) -> PyResult<String> {
         let stop = stop.min(self.rows_of.num_rows());
         let mut out = String::new();
-        py.detach(|| json_lines(&*self.rows_of, &self.columns, start.min(stop)..stop, before, &mut out));
-        out
+        detached(py, || json_lines(&*self.rows_of, &self.columns, start.min(stop)..stop, before, &mut out))?;
+        Ok(out)
     }
 
     /// The values of rows `start` to `stop`, a tuple a row.
@@ -108,7 +114,7 @@ impl Table {
         let values = move || columns.iter().map(|column| rows_of.values(*column, start..stop)).collect();
         // Lazy columns take time on first use.
         let values: Vec<_> =
-            if self.rows_of.num_rows() < WORTH_A_THREAD { py.detach(values) } else { interruptible(py, values)? };
+            if self.rows_of.num_rows() < WORTH_A_THREAD { detached(py, values)? } else { interruptible(py, values)? };
         (0..stop - start).map(|row| PyTuple::new(py, cells(py, &values, row)?)).collect()
     }
 }

@@ -13,6 +13,7 @@ use kinetoscope::{FlightRecorder, MemorySnapshot, MemoryTimeline};
 use pyo3::prelude::*;
 
 use crate::error::UnsupportedTraceError;
+use crate::memory::detached;
 use crate::result::{Answered, answered};
 use crate::table::{Table, find};
 use crate::writing::written;
@@ -65,7 +66,7 @@ impl Tables {
             ))
         };
         let memory = self.memory.as_ref().ok_or_else(expected)?;
-        answered(py.detach(|| Ok(memory())))
+        answered(detached(py, || Ok(memory()))?)
     }
 
     /// Writes a Chakra trace, in a gzip stream or plain.

@@ -23,6 +23,7 @@ use pyo3::types::PyBytes;
 use crate::error::raised;
 use crate::interrupt::interruptible;
 use crate::job_groups::{JobPlace, collectives};
+use crate::memory::detached;
 use crate::table::{Table, find};
 use crate::tables::Tables;
 use crate::writing::written;
@@ -196,14 +197,14 @@ impl Trace {
     #[pyo3(signature = (job=None))]
     fn chakra(&self, py: Python<'_>, job: Option<JobPlace<'_>>) -> PyResult<Tables> {
         let found = collectives(&self.linked, job.as_ref());
-        let chakra = py.detach(|| chakra_from_collectives(&self.linked, found));
+        let chakra = detached(py, || chakra_from_collectives(&self.linked, found))?;
         chakra.map(Tables::from).map_err(|error| raised(&error))
     }
 
     /// The ranks of each process group of a job of `num_ranks`, as a JSON object.
     #[pyo3(signature = (num_ranks=None))]
-    fn comm_groups_json(&self, py: Python<'_>, num_ranks: Option<i64>) -> String {
-        py.detach(|| comm_groups(&self.linked, num_ranks))
+    fn comm_groups_json(&self, py: Python<'_>, num_ranks: Option<i64>) -> PyResult<String> {
+        detached(py, || comm_groups(&self.linked, num_ranks))
     }
 
     /// The Execution Trace alone, edited.

@@ -8,6 +8,7 @@ use pyo3::types::PyBytes;
 
 use crate::analysis::{Ranked, linked};
 use crate::error::raised;
+use crate::memory::detached;
 use crate::result::{Answered, answered, with_reason};
 use crate::trace::Trace;
 
@@ -40,7 +41,7 @@ pub(crate) fn answer_of_packed(
     name: &str,
     request: &str,
 ) -> PyResult<Answered> {
-    let found = py.detach(|| analysis(name)?.answer_of_packed(&answers, request));
+    let found = detached(py, || analysis(name)?.answer_of_packed(&answers, request))?;
     let (answer, reason) = found.map_err(|error| raised(&error))?;
     Ok(with_reason(answer, reason))
 }
@@ -56,7 +57,7 @@ pub(crate) fn plan<'py>(
     request: &str,
 ) -> PyResult<Vec<Bound<'py, PyBytes>>> {
     let traces = linked(traces);
-    let all = py.detach(|| analysis(name)?.plan(&traces, &replies, request)).map_err(|error| raised(&error))?;
+    let all = detached(py, || analysis(name)?.plan(&traces, &replies, request))?.map_err(|error| raised(&error))?;
     Ok(all.iter().map(|asked| PyBytes::new(py, asked)).collect())
 }
 
@@ -83,9 +84,9 @@ pub(crate) fn answer_of_replies(
     request: &str,
 ) -> PyResult<Answered> {
     let traces = linked(traces);
-    answered(py.detach(|| analysis(name)?.answer_of_replies(&traces, &replies, request)))
+    answered(detached(py, || analysis(name)?.answer_of_replies(&traces, &replies, request))?)
 }
 
 fn bytes(py: Python<'_>, make: impl FnOnce() -> Result<Vec<u8>, Error> + Send) -> PyResult<Bound<'_, PyBytes>> {
-    py.detach(make).map(|bytes| PyBytes::new(py, &bytes)).map_err(|error| raised(&error))
+    detached(py, make)?.map(|bytes| PyBytes::new(py, &bytes)).map_err(|error| raised(&error))
 }

@@ -73,7 +73,9 @@ class Table:
         """Converts to a `pyarrow.Table`. Raises ImportError without pyarrow."""
         import pyarrow
 
-        return pyarrow.table(self)
+        reader = pyarrow.RecordBatchReader.from_stream(self)
+        # batch by batch, so that Ctrl-C ends it
+        return pyarrow.Table.from_batches(list(reader), reader.schema)
 
     def to_polars(self) -> lazy.polars.DataFrame:
         """Converts to a `polars.DataFrame`. Raises ImportError without polars."""
