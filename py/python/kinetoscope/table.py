@@ -74,8 +74,10 @@ class Table:
         import pyarrow
 
         reader = pyarrow.RecordBatchReader.from_stream(self)
-        # batch by batch, so that Ctrl-C ends it
-        return pyarrow.Table.from_batches(list(reader), reader.schema)
+        batches: list[pyarrow.RecordBatch] = []
+        for batch in reader:  # Python looks for Ctrl-C in a loop, and `list` does not
+            batches.append(batch)  # noqa: PERF402 - as above
+        return pyarrow.Table.from_batches(batches, reader.schema)
 
     def to_polars(self) -> lazy.polars.DataFrame:
         """Converts to a `polars.DataFrame`. Raises ImportError without polars."""

@@ -20,7 +20,7 @@ FORMATS = (".parquet", ".arrow", ".csv", ".jsonl")
 _TEXT_ROWS = 10_000
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 """Starts of texts that a spreadsheet runs as a formula: names in traces come from strangers."""
-_GROUP_BATCHES = 16  # of 65,536 rows: a million rows, the usual size of a row group
+_GROUP_BATCHES = 32  # of 32,768 rows: a million rows, the usual size of a row group
 
 
 class Part(NamedTuple):
