@@ -1,5 +1,7 @@
 //! Tests damaged snapshots: a clear error or a load without a panic.
 
+use std::cell::Cell;
+
 use kinetoscope::id::StrId;
 use kinetoscope::read::snapshot::read_snapshot;
 use kinetoscope::view::Session;
@@ -88,6 +90,35 @@ fn a_snapshot_that_names_a_text_that_is_not_there_is_refused() {
         postcard::to_stdvec(&arguments).unwrap()
     });
     assert!(refusal(&wrong).contains("a missing text"), "{}", refusal(&wrong));
+}
+
+#[test]
+fn a_text_that_exports_insert_as_json_is_json() {
+    let snapshot = write_snapshot(&files::pair("synthetic_cuda").trace).unwrap();
+    let mut num_refused = 0;
+    let num_texts =
+        postcard::from_bytes::<SnapshotColumns<'_>>(&section_text(&snapshot[HEAD..])).unwrap().strings.len();
+    for at in 1..num_texts {
+        let was_json = Cell::new(false);
+        let wrong = changed(&snapshot, 0, |text| {
+            let other = format!("[32,1I{at}]");
+            let mut columns: SnapshotColumns<'_> = postcard::from_bytes(text).unwrap();
+            let text = columns.strings[at];
+            let is_json = serde_json::from_str::<serde_json::Value>(text).is_ok();
+            was_json.set(is_json && text.starts_with(['[', '{']));
+            columns.strings[at] = &other;
+            postcard::to_stdvec(&columns).unwrap()
+        });
+        match read::read_file(Input::new(&wrong).named("run.kscope"), Limits::default()) {
+            // A name, which is no JSON.
+            Ok(_) => assert!(!was_json.get(), "text {at}"),
+            Err(error) => {
+                num_refused += 1;
+                assert!(error.to_string().contains("that is not JSON"), "{error}");
+            }
+        }
+    }
+    assert!(num_refused > 10, "{num_refused}");
 }
 
 #[test]
