@@ -7,6 +7,7 @@ import io
 import os
 import shutil
 import subprocess
+import sys
 import threading
 import time
 from itertools import pairwise
@@ -197,3 +198,33 @@ def test_the_interpreter_runs_while_a_trace_is_read(kineto: Path) -> None:
     inside = [start, *(moment for moment in ticks if start < moment < end), end]
     longest = max(after - before for before, after in pairwise(inside))
     assert longest < 0.5 * (end - start), f"the interpreter stood still for {longest:.3f} s of {end - start:.3f} s"
+
+
+def test_a_stream_is_read_as_it_comes(data: Path) -> None:
+    content = (data / "mlp_gloo/kineto_trace_0.json.gz").read_bytes()
+    expected = ks.read(content).num_events
+    command = [sys.executable, "-c", "import sys, kinetoscope as ks; print(ks.read('/dev/stdin').num_events)"]
+    for text in (content, gzip.decompress(content)):
+        done = subprocess.run(command, input=text, capture_output=True, check=True)
+        assert int(done.stdout) == expected
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="no such device")
+def test_a_stream_without_an_end_is_refused() -> None:
+    with pytest.raises(ks.TraceError, match="found binary data"):
+        ks.read("/dev/zero", max_bytes=1_000_000)
+
+    class Blanks(io.RawIOBase):
+        def readable(self) -> bool:
+            return True
+
+        def read(self, size: int = -1, /) -> bytes:
+            return b" " * size if self.is_started else b'{"traceEvents": ['
+
+        @property
+        def is_started(self) -> bool:
+            was, self.started = getattr(self, "started", False), True
+            return was
+
+    with pytest.raises(ks.TraceLimitError, match="at most 1000000 bytes"):
+        ks.read(Blanks(), max_bytes=1_000_000)  # pyright: ignore[reportArgumentType] - a stream as others are

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 
 from kinetoscope._io.inputs import note_input
@@ -178,6 +178,68 @@ class OpenFile:
         """Returns None: a file object has no folder."""
 
 
+class StreamFile:
+    """A pipe, a device, or a file object that cannot seek: its bytes come once."""
+
+    def __init__(self, label: str | None, file: BinaryFile, close: Callable[[], None] | None = None) -> None:
+        self.label = label
+        self._file = file
+        self._close = close or (lambda: None)
+        self._head: bytes | None = None
+        self._is_read = False
+
+    def __reduce__(self) -> tuple[type[BytesFile], tuple[str | None, bytes]]:
+        """Pickles as its bytes: another process does not have the stream."""
+        return BytesFile, (self.label, self.head() + self._file.read(-1))
+
+    @property
+    def size(self) -> int:
+        """Returns 0: the size shows only at the end."""
+        return 0
+
+    def head(self) -> bytes:
+        """Returns the first bytes, and keeps them for the reader."""
+        if self._head is None:
+            self._head = b""
+            while len(self._head) < HEAD_BYTES and (more := self._file.read(HEAD_BYTES - len(self._head))):
+                self._head += more
+        return self._head
+
+    @contextmanager
+    def opened(self) -> Generator[_Source]:
+        """Yields the stream from its start. Raises OSError the second time."""
+        if self._is_read:
+            raise OSError(f"expected a file to read again, found a stream: {self.label or 'a file object'}")
+        self._is_read = True
+        try:
+            yield self.label, _Rejoined(self.head(), self._file)
+        finally:
+            self._close()
+
+    def execution(self) -> None:
+        """Returns None: a stream has no folder."""
+
+    def metrics(self) -> None:
+        """Returns None: a stream has no folder."""
+
+
+class _Rejoined:
+    """A stream behind the bytes that were already taken from it."""
+
+    def __init__(self, head: bytes, file: BinaryFile) -> None:
+        self._head = head
+        self._file = file
+
+    def read(self, size: int = -1, /) -> bytes:
+        if not self._head:
+            return self._file.read(size)
+        if size < 0:
+            head, self._head = self._head, b""
+            return head + self._file.read(-1)
+        head, self._head = self._head[:size], self._head[size:]
+        return head
+
+
 def metrics_or_none(file: File) -> File | None:
     """Returns a file that begins as metrics do; None for another or an unreadable file."""
     try:
@@ -187,10 +249,10 @@ def metrics_or_none(file: File) -> File | None:
 
 
 def file_at_path(path: str) -> File:
-    """Returns the file at a path. Reads a pipe or a device, because it yields its bytes once."""
+    """Returns the file at a path. Opens a pipe or a device, because it yields its bytes once."""
     if os.path.exists(path) and not os.path.isfile(path):
-        with open(path, "rb") as file:
-            return BytesFile(path, file.read())
+        file = open(path, "rb")  # noqa: SIM115 - closed after its only read
+        return StreamFile(path, file, file.close)
     return LocalFile(path)
 
 
@@ -204,7 +266,7 @@ def file_from_content(content: Content) -> File:
     label = name if isinstance(name, str) else None  # the name of a file opened by descriptor is a number
     if getattr(content, "seekable", bool)():
         return OpenFile(label, content)
-    return BytesFile(label, content.read())
+    return StreamFile(label, content)
 
 
 def expect_no_file(folder: str) -> None:
