@@ -13,7 +13,7 @@ from typing import Any
 
 import kinetoscope as ks
 import pytest
-from kinetoscope.profiling import trigger
+from kinetoscope.profiling import trigger, trigger_file
 from support.recorded import iterations as recorded
 
 torch = pytest.importorskip("torch")
@@ -123,6 +123,22 @@ def test_by_a_file_that_says_when(tmp_path: Path) -> None:
     file = tmp_path / "PROFILE"
     prof = ks.profile.on_demand(tmp_path / "traces", active=1, file=file)
     assert loop(prof, 12, {2: lambda: file.write_text("9\n")}) == [[9]]
+
+
+def test_a_file_that_asks_for_too_much_starts_a_window_or_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "PROFILE"
+    prof = ks.profile.on_demand(tmp_path / "digits", active=1, file=file)
+    assert len(loop(prof, 8, {2: lambda: file.write_text("1" * 10_000)})) == 1
+    file.unlink()
+    prof = ks.profile.on_demand(tmp_path / "pipe", active=1, file=file)
+    with pytest.warns(RuntimeWarning, match="the request was ignored: expected a file, found something else"):
+        assert loop(prof, 8, {2: lambda: os.mkfifo(file)}) == []
+    file.unlink()
+    monkeypatch.setattr(os, "geteuid", lambda: tmp_path.stat().st_uid + 1)
+    monkeypatch.setattr(trigger_file, "_is_trusted", lambda owner: owner == os.geteuid())
+    prof = ks.profile.on_demand(tmp_path / "other", active=1, file=file)
+    with pytest.warns(RuntimeWarning, match="expected a file of this user, found one of user"):
+        assert loop(prof, 8, {2: lambda: file.write_text("5")}) == []
 
 
 def test_after_a_slow_step(tmp_path: Path) -> None:

@@ -13,7 +13,9 @@ from time import monotonic
 from types import FrameType
 from typing import Any, NamedTuple, final
 
+from kinetoscope._base.warnings import warn
 from kinetoscope.profiling import pytorch
+from kinetoscope.profiling.trigger_file import last_change, requested_iteration
 
 _CHECK_S = 0.5
 """Interval of checks for the file, because a check is slow on a shared disk."""
@@ -100,7 +102,7 @@ class Trigger:
 
         Raises ValueError if the signal is not available, as on a thread other than the main one.
         """
-        self._changed = self._last_change()
+        self._changed = 0 if self._file is None else last_change(self._file)
         if self._signal is not None:
             self._previous_handler = signal.signal(self._signal, self._signalled)
 
@@ -131,22 +133,14 @@ class Trigger:
             self._durations.append(dur_ns)
 
     def _check(self, file: Path) -> None:
-        changed = self._last_change()
+        changed = last_change(file)
         if changed in {0, self._changed}:
             return
         self._changed = changed
         try:
-            content = file.read_text().strip()
-        except (OSError, ValueError):
-            content = ""
-        self.request(int(content) if content.isdecimal() else None)
-
-    def _last_change(self) -> int:
-        """Returns the modification time of the file in ns; 0 without a file."""
-        try:
-            return self._file.stat().st_mtime_ns if self._file else 0
-        except OSError:
-            return 0
+            self.request(requested_iteration(file))
+        except OSError as error:
+            warn(f"ks.profile: the request was ignored: {error}")
 
 
 def _median(times: Iterable[int]) -> int:
