@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import signal
 import sys
 import threading
@@ -42,6 +43,21 @@ def test_nothing_shows_before_it_is_complete(tmp_path: Path) -> None:
     assert gzip.decompress(recording.kineto.read_bytes()) == KINETO.encode()
     assert recording.execution is not None
     assert gzip.decompress(recording.execution.read_bytes()) == EXECUTION.encode()
+
+
+def test_leftovers_of_killed_recordings_go(tmp_path: Path) -> None:
+    killed, living = RecordingFolder(tmp_path, compress=True), RecordingFolder(tmp_path, compress=True)
+    unfinished(killed, "k.json", KINETO)
+    week = 8 * 24 * 3600
+    oldest = next(path for path in tmp_path.iterdir() if any(path.iterdir()))
+    os.utime(oldest, (time.time() - week,) * 2)
+    folder = RecordingFolder(tmp_path, compress=True)
+    assert not oldest.exists()
+    assert len(list(tmp_path.iterdir())) == 2
+    unfinished(killed, "k.json", KINETO)  # it was only idle
+    for each in (killed, living, folder):
+        each.close()
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_equal_recordings_are_equal_files(tmp_path: Path) -> None:

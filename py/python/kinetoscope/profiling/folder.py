@@ -9,6 +9,7 @@ import json
 import os
 import re
 import shutil
+import time
 from collections.abc import Iterable, Sequence
 from itertools import count
 from pathlib import Path
@@ -16,6 +17,9 @@ from typing import NamedTuple
 
 from kinetoscope._io.paths import metrics_name
 
+_TEMPORARY = ".kinetoscope-"
+_LEFTOVER_S = 7 * 24 * 3600
+"""Age of a temporary folder that no process uses any more, also on another machine."""
 _PROBE_BYTES = 1 << 20
 _TAIL_BYTES = 1 << 14
 _LAST_KEYS = (b'"traceName"', b'"finish_ts"')
@@ -72,7 +76,8 @@ class RecordingFolder:
         self._published = {file.name for file in published}
         self._numbers = count(1)
         self.path.mkdir(parents=True, exist_ok=True)
-        self._temporary = self.path / f".kinetoscope-{os.urandom(6).hex()}"
+        self._remove_leftovers()
+        self._temporary = self.path / f"{_TEMPORARY}{os.urandom(6).hex()}"
         try:
             self._temporary.mkdir(mode=0o700)
             self._begun_ns = self._temporary.stat().st_mtime_ns
@@ -80,6 +85,13 @@ class RecordingFolder:
         except BaseException:  # also Ctrl-C
             self.close()
             raise
+
+    def _remove_leftovers(self) -> None:
+        """Removes temporary folders of killed recordings. A living one changes at each window."""
+        for path in self.path.glob(f"{_TEMPORARY}*"):
+            with contextlib.suppress(OSError):
+                if time.time() - path.stat().st_mtime > _LEFTOVER_S:
+                    shutil.rmtree(path)
 
     def _probe(self) -> None:
         """Writes bytes, because only a write detects a full disk or an exceeded quota."""
@@ -89,6 +101,7 @@ class RecordingFolder:
 
     def temporary(self, name: str) -> Path:
         """Returns an unused path for a temporary file."""
+        self._temporary.mkdir(mode=0o700, exist_ok=True)  # idle for long, it may count as a leftover
         return self._temporary / f"{next(self._numbers)}.{name}"
 
     def publish(self, window: Finished, *, rank: int, cycle: int) -> Recording:
