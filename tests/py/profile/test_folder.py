@@ -48,9 +48,9 @@ def test_nothing_shows_before_it_is_complete(tmp_path: Path) -> None:
 def test_leftovers_of_killed_recordings_go(tmp_path: Path) -> None:
     killed, living = RecordingFolder(tmp_path, compress=True), RecordingFolder(tmp_path, compress=True)
     unfinished(killed, "k.json", KINETO)
-    week = 8 * 24 * 3600
+    long_ago = time.time() - 8 * 24 * 3600
     oldest = next(path for path in tmp_path.iterdir() if any(path.iterdir()))
-    os.utime(oldest, (time.time() - week,) * 2)
+    os.utime(oldest, (long_ago, long_ago))
     folder = RecordingFolder(tmp_path, compress=True)
     assert not oldest.exists()
     assert len(list(tmp_path.iterdir())) == 2
