@@ -293,11 +293,18 @@ fn nothing_asked() -> Error {
     ErrorKind::Request { expected, found }.into()
 }
 
-/// The traces without private texts, each of which has one pseudonym in all of them.
+/// The traces without private texts, each of which has one pseudonym in all of them. `level` is
+/// `names` or `strict`.
 #[pyfunction]
-pub(crate) fn redacted(py: Python<'_>, traces: Vec<PyRef<'_, Trace>>, keep_modules: bool) -> PyResult<Vec<Trace>> {
+pub(crate) fn redacted(
+    py: Python<'_>,
+    traces: Vec<PyRef<'_, Trace>>,
+    keep_modules: bool,
+    level: &str,
+) -> PyResult<Vec<Trace>> {
     let linked: Vec<_> = traces.iter().map(|trace| trace.linked()).collect();
-    let redaction = Redaction { keeps_modules: keep_modules };
+    let level = Redaction::of_level(level).map_err(|error| raised(&error))?;
+    let redaction = Redaction { keeps_modules: keep_modules, ..level };
     interruptible(py, move || {
         let traces = redact(linked.iter().map(|linked| &linked.trace), redaction);
         traces.into_iter().map(|trace| Trace::new(trace, 1)).collect()

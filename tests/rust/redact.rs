@@ -121,8 +121,24 @@ proptest! {
         prop_assert!(at.is_none(), "…{}…", at.map_or("", |at| &text[text.floor_char_boundary(at.saturating_sub(150))..text.ceil_char_boundary(at + 40)]));
         prop_assert_eq!(&redacted.events.position, &trace.events.position);
         prop_assert_eq!(redacted.nodes.len(), trace.nodes.len());
-        write_snapshot(&redact([&trace], Redaction { keeps_modules: true }).remove(0)).unwrap();
+        write_snapshot(&redact([&trace], Redaction { keeps_modules: true, ..Redaction::default() }).remove(0)).unwrap();
     }
+}
+
+#[test]
+fn a_strict_redaction_replaces_kernels_that_no_library_has() {
+    let names = ["void at::native::add<zebra::Type>(int)", "void zebra::add<float>(int)", "ampere_sgemm_128x64_nn"];
+    let event = |name: &&str| json!({"ph": "X", "cat": "kernel", "name": name, "pid": 0, "tid": 7, "ts": 1, "dur": 1, "args": {"kernel": name}});
+    let trace = files::trace(&json!(names.iter().map(event).collect::<Vec<_>>()).to_string());
+    let kernels = |is_strict: bool| {
+        let redacted = redact([&trace], Redaction { is_strict, ..Redaction::default() }).remove(0);
+        assert_eq!(leaves(&redacted).contains("zebra"), !is_strict);
+        (0..3).map(|row| redacted.event_name(row).to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(kernels(false), names);
+    let strict = kernels(true);
+    assert!(strict[0].starts_with("void at::native::add<type_") && strict[1].starts_with("kernel_"), "{strict:?}");
+    assert_eq!(strict[2], names[2]);
 }
 
 #[test]

@@ -4,12 +4,16 @@
 
 use rustc_hash::FxHashSet;
 
-use crate::vendor::{self, VENDORS};
+use super::public::MAX_DIGITS;
+use crate::vendor::VENDORS;
 
 const LIST: &str = include_str!("harmless.tsv");
 
-/// Kinds of entries: `word` (in lower case), `header` (a key), `device` (starts of
-/// names), `module`.
+/// Addresses and ids (of 64 bits) have as many hexadecimal digits.
+const MAX_HEX_DIGITS: usize = 16;
+
+/// Kinds of entries: `word` (in lower case), `run` (of letters and digits), `header` (a key),
+/// `device` (a word in the name of one).
 fn listed(sort: &'static str) -> impl Iterator<Item = &'static str> {
     let rows = LIST.lines().filter_map(move |line| line.strip_prefix(sort)?.strip_prefix('\t'));
     rows.filter_map(|row| row.split_once('\t')).flat_map(|(_, texts)| texts.split(", "))
@@ -21,7 +25,7 @@ pub(super) struct HarmlessWords(FxHashSet<&'static str>);
 
 impl Default for HarmlessWords {
     fn default() -> Self {
-        Self(listed("word").chain(VENDORS.iter().flat_map(|vendor| vendor.words())).collect())
+        Self(listed("word").chain(listed("run")).chain(VENDORS.iter().flat_map(|vendor| vendor.words())).collect())
     }
 }
 
@@ -34,13 +38,30 @@ impl HarmlessWords {
     }
 
     fn are_all_of_part(&self, part: &str) -> bool {
-        let is_hex = |hex: &str| hex.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let is_hex = |hex: &str| hex.len() <= MAX_HEX_DIGITS && hex.bytes().all(|byte| byte.is_ascii_hexdigit());
         // A number of four parts is an address.
         let is_address = || part.bytes().filter(|byte| *byte == b'.').count() > 2 && !part.contains("chakra");
         let is_word = |word: &str| word.is_empty() || self.0.contains(word.to_ascii_lowercase().as_str());
-        let has_words = || part.split(|letter: char| !letter.is_ascii_alphabetic()).all(is_word);
-        part.strip_prefix("0x").is_some_and(is_hex) || !is_address() && has_words()
+        let is_run = |run: &str| {
+            let has_words = || run.split(|letter: char| letter.is_ascii_digit()).all(is_word);
+            is_plain_run(run) && has_words() || self.0.contains(run)
+        };
+        let num_digits = part.bytes().filter(u8::is_ascii_digit).count();
+        let has_runs = || part.split(|letter: char| !letter.is_ascii_alphanumeric()).all(is_run);
+        part.strip_prefix("0x").is_some_and(is_hex) || num_digits <= MAX_DIGITS && !is_address() && has_runs()
     }
+}
+
+/// Whether a run of letters and digits may be made of words and numbers. Longer digits than those
+/// of an id are none, nor is a mixture with several single letters: `s3e7m`, but `16x16x8`.
+pub(super) fn is_plain_run(run: &str) -> bool {
+    let num_digits = run.bytes().filter(u8::is_ascii_digit).count();
+    let is_mixed_hex = num_digits > 0 && num_digits < run.len() && run.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let mut single = run.split(|letter: char| letter.is_ascii_digit()).filter(|letters| letters.len() == 1);
+    let first = single.next();
+    num_digits <= MAX_DIGITS
+        && !(is_mixed_hex && run.len() > MAX_HEX_DIGITS)
+        && (num_digits == 0 || single.all(|letter| Some(letter) == first))
 }
 
 /// Whether a key of a header stays.
@@ -49,22 +70,13 @@ pub(super) fn is_header(key: &str) -> bool {
     listed("header").any(|other| other == key) || versions.any(|(other, ..)| *other == key)
 }
 
-/// Whether a text is the name of a device as its maker gives it.
+/// Whether a text is the name of a device, of the words that makers of devices use.
 pub(super) fn is_device(name: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b" -()".contains(&byte);
-    let is_known = || listed("device").any(|start| name.starts_with(start)) || vendor::of_device(name).is_some();
-    is_known() && name.bytes().all(is_plain)
-}
-
-/// Whether a text is the name of a function of a runtime or driver.
-pub(super) fn is_call(name: &str) -> bool {
-    let is_plain = || name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-    name == "INVALID" || vendor::has_call_prefix(name) && is_plain()
-}
-
-/// Whether a text is the name of a class of `torch.nn`.
-pub(super) fn is_module(class: &str) -> bool {
-    listed("module").any(|other| other == class)
+    let is_count = |word: &str| word.len() < 5 && word.bytes().all(|byte| byte.is_ascii_digit());
+    let is_size = |word: &str| word.strip_suffix("GB").or_else(|| word.strip_suffix("gb")).is_some_and(is_count);
+    let is_word = |word: &str| is_count(word) || is_size(word) || listed("device").any(|other| other == word);
+    name.bytes().all(is_plain) && name.split([' ', '-', '(', ')']).all(is_word)
 }
 
 /// Whether a path may be in a text: a separator of folders that is no operator of C++.
@@ -76,6 +88,29 @@ pub(super) fn has_path(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn devices_are_known_by_all_words() {
+        for name in [
+            "NVIDIA H100 80GB HBM3",
+            "NVIDIA A100-SXM4-40GB",
+            "NVIDIA A100-PG509-200",
+            "NVIDIA GeForce RTX 2080 Ti",
+            "Tesla V100-SXM2-16GB",
+            "Quadro GP100",
+            "AMD Instinct MI300X VF",
+            "AMD Radeon Graphics",
+            "Intel(R) Data Center GPU Max 1550",
+            "Ascend910B",
+            "ARTEMIS",
+            "Synthetic GPU",
+        ] {
+            assert!(is_device(name), "{name}");
+        }
+        for name in ["alice's card", "NVIDIA zebra", "NVIDIA H100 80GB zebra", "Tesla 123456", "Intel(R) zebra"] {
+            assert!(!is_device(name), "{name}");
+        }
+    }
 
     #[test]
     fn what_profilers_write_is_harmless() {
@@ -93,6 +128,9 @@ mod tests {
             "1.1.1-chakra.0.0.4",
             "2.9.0+cu128",
             "DEVICE_TO_HOST",
+            "float8_e4m3fn",
+            "16x16x8",
+            "18446744073709551615",
         ] {
             assert!(words.are_all_of(text), "{text}");
         }
@@ -106,12 +144,13 @@ mod tests {
             "alice@host",
             "é",
             "thread 1 (alice)",
+            "s3e7m",
+            "0x7f1b84a002007f1b8",
+            "123456789012345678901",
+            "1234-5678-9012-3456-7890-1",
         ] {
             assert!(!words.are_all_of(text), "{text}");
         }
-        assert!(is_device("NVIDIA H100 80GB HBM3") && !is_device("alice's card"));
-        assert!(is_call("cudaLaunchKernel") && is_call("hipLaunchKernel") && !is_call("customCall"));
-        assert!(!is_call("zebra") && !is_call("cudaé"));
         assert!(has_path("f{lambda at /data/alice/x.cu:3}") && !has_path("operator/"));
     }
 }

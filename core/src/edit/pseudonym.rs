@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use serde_json::Value;
 
 use super::execution_draft::ExecutionDraft;
-use super::public::{is_operator, is_public};
+use super::public_names::PublicNames;
 use super::texts::with_texts;
 use crate::strings::Strings;
 use crate::trace::node::{Node, NodeKind};
@@ -22,6 +22,9 @@ const PREFIXES: [&str; 5] = [
     "Torch-Compiled Region: ",
     "enumerate(DataLoader)#",
 ];
+
+/// The annotation of a compiled graph, before and after its hash.
+const COMPILED: (&str, &str) = ("## Call CompiledFxGraph ", " ##");
 
 /// Keys with harmless texts: methods of communication or measurement.
 const KEPT: [&str; 14] = [
@@ -51,9 +54,12 @@ pub(super) fn anonymise(draft: &mut ExecutionDraft) {
     draft.nodes = nodes;
 }
 
-/// Pseudonyms by the texts that they replace.
+/// Pseudonyms by the texts that they replace, and the names that get none.
 #[derive(Debug, Default)]
-pub(super) struct Pseudonyms(FxHashMap<String, usize>);
+pub(super) struct Pseudonyms {
+    numbers: FxHashMap<String, usize>,
+    pub(super) public: PublicNames,
+}
 
 impl Pseudonyms {
     fn node(&mut self, strings: &mut Strings, node: &mut Node) {
@@ -72,7 +78,7 @@ impl Pseudonyms {
         }
         let rest = with_texts(strings.text(node.rest), |key, text| self.field(key, text));
         node.rest = strings.intern(&rest);
-        if is_operator(&name) {
+        if self.public.is_operator(&name) {
             return;
         }
         for values in [&mut node.inputs, &mut node.outputs] {
@@ -88,10 +94,18 @@ impl Pseudonyms {
 
     /// A name or its pseudonym; annotations get one that readers recognize as no operator.
     pub(super) fn name(&mut self, name: &str, kind: NodeKind) -> String {
+        if self.public.has("annotation", name) {
+            return name.to_owned();
+        }
         let prefix = PREFIXES.into_iter().find(|prefix| name.starts_with(prefix)).unwrap_or("");
         let own = &name[prefix.len()..];
+        if let Some(graph) = own.strip_prefix(COMPILED.0).and_then(|rest| rest.strip_suffix(COMPILED.1)) {
+            return format!("{}{}{}", COMPILED.0, self.of(graph, "graph"), COMPILED.1);
+        }
         match kind {
-            _ if is_public(own) => name.to_owned(),
+            _ if self.public.is_public(own) || !prefix.is_empty() && self.public.is_optimizer_call(own) => {
+                name.to_owned()
+            }
             NodeKind::Annotation if prefix.is_empty() => format!("## {} ##", self.of(own, "name")),
             _ => format!("{prefix}{}", self.of(own, "name")),
         }
@@ -102,8 +116,8 @@ impl Pseudonyms {
         if text.is_empty() {
             return String::new();
         }
-        let number = self.0.len() + 1;
-        format!("{noun}_{}", self.0.entry(text.to_owned()).or_insert(number))
+        let number = self.numbers.len() + 1;
+        format!("{noun}_{}", self.numbers.entry(text.to_owned()).or_insert(number))
     }
 
     /// A text under a key that may hold anything.

@@ -3,19 +3,20 @@
 //! Kept: numbers, shapes, types, times and links; public names of operators, calls and devices;
 //! names of kernels without a path. Replaced: Python functions, files and stacks; private names of
 //! operators, modules, annotations, processes, threads and groups; unknown keys and values; and all
-//! of the headers except how the trace was recorded (no hosts, users, jobs or environments). A text
-//! has the same pseudonym everywhere.
+//! of the headers except how the trace was recorded (no hosts, users, jobs or environments). A
+//! strict redaction also replaces kernels and types that no known library has. A text has the same
+//! pseudonym everywhere.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::{Value, json};
 
 use super::edit_log::note;
-use super::harmless_words::{HarmlessWords, has_path, is_call, is_device, is_header, is_module};
+use super::harmless_words::{HarmlessWords, has_path, is_device, is_header};
 use super::pseudonym::Pseudonyms;
-use super::public::is_operator;
+use super::public::MAX_DIGITS;
 use super::rebuild::{TextRole, with_texts_made};
 use super::texts::{JsonString, with_strings};
-use crate::error::Position;
+use crate::error::{Error, ErrorKind, Position};
 use crate::id::StrId;
 use crate::link::MODULE_PREFIX;
 use crate::strings::Strings;
@@ -25,11 +26,43 @@ use crate::trace::node::{Node, NodeKind};
 use crate::vendor::is_tool_title;
 use crate::warning::{WarningKind, Warnings};
 
-/// Private texts to keep.
+/// Names of the nodes that give an Execution Trace its structure.
+const PROCESS: &str = "[pytorch|profiler|execution_trace|process]";
+const THREAD: &str = "[pytorch|profiler|execution_trace|thread]";
+const PROCESS_GROUP: &str = "## process_group:init ##";
+
+/// Texts to keep and to replace, beside those that always are.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Redaction {
-    /// Names of the modules' classes (`nn.Module: MyLayer_0`).
+    /// Keep the names of the modules' classes (`nn.Module: MyLayer_0`).
     pub keeps_modules: bool,
+    /// Replace the names of kernels that no known library has.
+    pub is_strict: bool,
+}
+
+impl Redaction {
+    /// The redaction of a level: `names`, or `strict`.
+    ///
+    /// # Errors
+    /// Another level.
+    ///
+    /// ```
+    /// use kinetoscope::edit::Redaction;
+    /// assert!(Redaction::of_level("strict")?.is_strict && !Redaction::of_level("names")?.is_strict);
+    /// let error = Redaction::of_level("all").unwrap_err();
+    /// assert!(error.to_string().contains("expected a redaction (names or strict), found all"));
+    /// # Ok::<(), kinetoscope::Error>(())
+    /// ```
+    pub fn of_level(level: &str) -> Result<Self, Error> {
+        match level {
+            "names" => Ok(Self::default()),
+            "strict" => Ok(Self { is_strict: true, ..Self::default() }),
+            _ => {
+                let [expected, found] = ["a redaction (names or strict)", level].map(String::from);
+                Err(ErrorKind::Request { expected, found }.into())
+            }
+        }
+    }
 }
 
 /// Redacts traces; rows and ids stay the same. A text in several traces has one pseudonym in all,
@@ -118,7 +151,7 @@ impl Redactor {
             TextRole::Name => self.harmless(text, "name"),
             TextRole::Category => self.category(text),
             TextRole::Place => self.harmless(text, "place"),
-            TextRole::Title if is_tool_title(text) => text.to_owned(),
+            TextRole::Title if self.is_title(text) => text.to_owned(),
             TextRole::Title => self.harmless(text, "title"),
             TextRole::FlowId => self.harmless(text, "flow"),
             TextRole::Key => self.harmless(text, "key"),
@@ -131,7 +164,7 @@ impl Redactor {
         match kind {
             EventKind::Kernel => self.kernel(name),
             EventKind::Python => self.frame(name),
-            EventKind::Launch if is_call(name) => name.to_owned(),
+            EventKind::Launch if self.pseudonyms.public.is_call(name) => name.to_owned(),
             EventKind::Launch | EventKind::Copy | EventKind::Fill | EventKind::Sync | EventKind::Overhead => {
                 self.harmless(name, "name")
             }
@@ -144,8 +177,16 @@ impl Redactor {
         }
     }
 
+    /// The name of a process or thread that a tool gives.
+    fn is_title(&self, text: &str) -> bool {
+        is_tool_title(text) && self.words.are_all_of(&text.replace('/', " "))
+    }
+
     /// Kernels are public but for the paths that compilers write into the names of lambdas.
     fn kernel(&mut self, name: &str) -> String {
+        if self.redaction.is_strict {
+            return self.pseudonyms.kernel(name);
+        }
         if has_path(name) { self.pseudonyms.of(name, "kernel") } else { name.to_owned() }
     }
 
@@ -153,7 +194,7 @@ impl Redactor {
     fn frame(&mut self, name: &str) -> String {
         let Some(module) = name.strip_prefix(MODULE_PREFIX) else { return self.pseudonyms.of(name, "frame") };
         let (class, number) = module.rsplit_once('_').filter(|(_, number)| is_count(number)).unwrap_or((module, ""));
-        let stays = is_module(class) || self.redaction.keeps_modules && !has_path(class);
+        let stays = self.pseudonyms.public.has("module", class) || self.redaction.keeps_modules && !has_path(class);
         let class = if stays { class.to_owned() } else { self.pseudonyms.of(class, "module") };
         if number.is_empty() { format!("{MODULE_PREFIX}{class}") } else { format!("{MODULE_PREFIX}{class}_{number}") }
     }
@@ -186,39 +227,51 @@ impl Redactor {
     fn inside(&mut self, key: &str, inner: &str, text: &str) -> Option<String> {
         match (key, inner) {
             ("deviceProperties" | "computeProperties", "name") if is_device(text) => None,
-            ("name" | "labels", "") if is_tool_title(text) => None,
+            ("name" | "labels", "") if self.is_title(text) => None,
             ("kernel" | "kernel_name", "") => Some(self.kernel(text)),
             // A text that is JSON itself: the process groups of an Execution Trace.
             _ if text.starts_with(['[', '{']) && serde_json::from_str::<Value>(text).is_ok() => {
                 Some(self.value(inner, text))
             }
-            _ if self.words.are_all_of(text) || is_operator(text) => None,
+            _ if self.words.are_all_of(text) || self.pseudonyms.public.is_operator(text) => None,
             _ => Some(self.pseudonyms.of(text, "text")),
+        }
+    }
+
+    fn node_name(&mut self, kind: NodeKind, name: &str) -> String {
+        if let Some(other) = self.names.get(name) {
+            return other.clone();
+        }
+        let other = match kind {
+            _ if self.pseudonyms.public.has("annotation", name) => name.to_owned(),
+            // Structure: the name has to keep the node's kind.
+            NodeKind::Root if name.ends_with("|thread]") => return THREAD.to_owned(),
+            NodeKind::Root => return PROCESS.to_owned(),
+            NodeKind::ProcessGroup => return PROCESS_GROUP.to_owned(),
+            NodeKind::Operator | NodeKind::Annotation => self.pseudonyms.name(name, kind),
+        };
+        self.names.insert(name.to_owned(), other.clone());
+        other
+    }
+
+    /// The schema of a node whose name was `name` and is `other` now.
+    fn schema(&mut self, schema: &str, name: &str, other: &str) -> String {
+        let made = format!("{other}(...) -> ...");
+        match () {
+            () if schema.is_empty() => String::new(),
+            () if name != other => made,
+            () if schema == made || self.pseudonyms.public.is_schema(schema) => schema.to_owned(),
+            () if self.pseudonyms.public.is_operator(name) => made,
+            () => self.pseudonyms.of(schema, "schema"),
         }
     }
 
     /// Redacts a node; `known` maps earlier values to their replacements.
     fn node(&mut self, strings: &mut Strings, known: &mut FxHashMap<StrId, StrId>, node: &mut Node) {
         let name = strings.text(node.name).to_owned();
-        let kind = node.kind(&name);
-        if matches!(kind, NodeKind::Operator | NodeKind::Annotation) {
-            let other = match self.names.get(&name) {
-                Some(other) => other.clone(),
-                None => self.pseudonyms.name(&name, kind),
-            };
-            if other != name && !strings.text(node.schema).is_empty() {
-                node.schema = strings.intern(&format!("{other}(...) -> ..."));
-            }
-            node.name = strings.intern(&other);
-            self.names.entry(name).or_insert(other);
-        }
-        let schema = strings.text(node.schema).to_owned();
-        if !schema.is_empty()
-            && !schema.ends_with("(...) -> ...")
-            && !is_operator(schema.split('(').next().unwrap_or(""))
-        {
-            node.schema = strings.intern(&self.pseudonyms.of(&schema, "schema"));
-        }
+        let other = self.node_name(node.kind(&name), &name);
+        let schema = self.schema(strings.text(node.schema), &name, &other);
+        (node.name, node.schema) = (strings.intern(&other), strings.intern(&schema));
         for (text, noun) in [(&mut node.kernel_file, "file"), (&mut node.kernel_backend, "text")] {
             let made = self.harmless(strings.text(*text), noun);
             *text = strings.intern(&made);
@@ -240,5 +293,5 @@ impl Redactor {
 }
 
 fn is_count(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+    (1..=MAX_DIGITS).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit())
 }

@@ -391,7 +391,7 @@ class Trace(Analyses, KernelSources):
         part.original_ids = memoryview(ids).cast("I")
         return part
 
-    def redact(self, *, keep_modules: bool = False) -> Trace:
+    def redact(self, *, keep_modules: bool = False, strict: bool = False) -> Trace:
         """Returns the trace without private texts; pseudonyms replace them.
 
         Every text that is not known as public is private. Numbers, shapes, types, times and links
@@ -399,8 +399,11 @@ class Trace(Analyses, KernelSources):
         functions, files and stacks, private operators, annotations, processes and groups. Headers
         keep only how the trace was recorded: no hosts, users or jobs. `keep_modules` keeps the
         class names of `nn.Module`. `health` and `metadata` count the replaced texts.
+
+        Kernels keep their names, unless a path is in them. `strict` also replaces kernels that no
+        known library has, and private types in the names of others.
         """
-        return redacted([self], keep_modules=keep_modules)[0]
+        return redacted([self], keep_modules=keep_modules, level="strict" if strict else "names")[0]
 
     def shrink(self, max_bytes: int) -> Trace:
         """Returns the trace with fewer details, so that `snapshot()` has at most `max_bytes` bytes.
@@ -426,13 +429,13 @@ class Trace(Analyses, KernelSources):
         path: str | os.PathLike[str],
         *,
         title: str | None = None,
-        redact: bool = False,
+        redact: bool | str = False,
         max_size: int | str | None = None,
     ) -> lazy.Path:
         """Writes one HTML file with summary and timeline; returns its path.
 
         The file works offline, and the summary also without scripts. For a part made by `trim`, it
-        covers that range. `redact=True` removes private texts first (see `redact`).
+        covers that range. `redact=True` or `"strict"` removes private texts first (see `redact`).
 
         `max_size` in bytes, or a string such as `"10MB"`, removes details until the file fits (see
         `shrink`); the page lists the removals. Raises ValueError if no page is that small, and
@@ -440,7 +443,7 @@ class Trace(Analyses, KernelSources):
         """
         from kinetoscope._report.page import write_report
 
-        trace = self.redact() if redact else self
+        trace = redacted([self], level=redact)[0] if redact else self
         return write_report([(self.rank, trace)], path, title or trace.title, max_size)
 
     def render_static(self, height: int = 640) -> lazy.Static:
@@ -471,10 +474,11 @@ class Trace(Analyses, KernelSources):
         return {"text/plain": repr(summary), "text/html": trace_html(self, summary)}
 
 
-def redacted(traces: list[Trace], *, keep_modules: bool = False) -> list[Trace]:
-    """Redacts traces as `Trace.redact` does; equal texts get equal pseudonyms in all traces."""
+def redacted(traces: list[Trace], *, keep_modules: bool = False, level: bool | str = True) -> list[Trace]:
+    """Redacts traces: equal texts get equal pseudonyms. `level`: `names` (or True), `strict`."""
+    level = "names" if level is True else str(level)
     natives = [trace._native for trace in traces]  # noqa: SLF001 - the core redacts them
-    return [Trace(native) for native in _native.redacted(natives, keep_modules)]
+    return [Trace(native) for native in _native.redacted(natives, keep_modules, level)]
 
 
 def _number(value: int | None, expected: str, *, is_signed: bool = True) -> int | None:

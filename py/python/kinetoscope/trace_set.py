@@ -191,7 +191,7 @@ class TraceSet(JobAnalyses):
         path: str | os.PathLike[str],
         *,
         title: str | None = None,
-        redact: bool = False,
+        redact: bool | str = False,
         max_size: int | str | None = None,
     ) -> Path:
         """Writes one HTML file about all traces: time by rank, late ranks, findings, timeline.
@@ -203,7 +203,7 @@ class TraceSet(JobAnalyses):
 
         members = self._select(None)
         originals = [member.trace for member in members]
-        shown = redacted(originals) if redact else originals
+        shown = redacted(originals, level=redact) if redact else originals
         traces = [(member.rank, trace) for member, trace in zip(members, shown, strict=True)]
         return write_report(traces, path, title or _title(traces), max_size)
 

@@ -34,7 +34,7 @@ class ExportOptions(NamedTuple):
     table: str | None
     output: Path | None
     format: str | None
-    redact: bool
+    redact: str | None
     reading: ReadingOptions
 
 
@@ -68,7 +68,7 @@ def _export(options: ExportOptions) -> None:
     found = read_path(options.trace, options.reading, options.output)
     report_defects(found)
     name = options.table or _default_table(found)
-    parts = _redacted_parts(found, name) if options.redact else found.parts(name)
+    parts = _redacted_parts(found, name, options.redact) if options.redact else found.parts(name)
     if options.output is None:
         if options.format != "jsonl":
             raise ValueError("expected an output file (-o), or --format jsonl to print, found neither")
@@ -87,12 +87,12 @@ def _default_table(found: Trace | TraceSet | Tables) -> str:
     return "events" if any(trace.num_events for trace in traces) else "nodes"
 
 
-def _redacted_parts(found: Trace | TraceSet | Tables, table: str) -> list[Part]:
+def _redacted_parts(found: Trace | TraceSet | Tables, table: str, level: str) -> list[Part]:
     """Returns a table of the redacted traces. Raises UnsupportedTraceError for other formats."""
     parts = found.parts(table)
     if isinstance(found, Tables):
         raise _native.UnsupportedTraceError(f"expected a trace to redact, found {found.sort}")
-    traces = redacted(list(found) if isinstance(found, TraceSet) else [found])
+    traces = redacted(list(found) if isinstance(found, TraceSet) else [found], level=level)
     return [Part(trace.table(table), part.columns) for trace, part in zip(traces, parts, strict=True)]
 
 
@@ -104,7 +104,7 @@ def _export_param_comms(options: ExportOptions) -> None:
     report_defects(found)
     files = outputs(found, options.output)
     traces = [file.trace for file in files]
-    traces = redacted(traces) if options.redact else traces
+    traces = redacted(traces, level=options.redact) if options.redact else traces
     places = job_places(found, traces) if isinstance(found, TraceSet) else [None]
     for file, trace, place in zip(files, traces, places, strict=True):
         write_param_comms(trace._native, file.path, place)  # noqa: SLF001 - the core writes it

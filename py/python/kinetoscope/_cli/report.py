@@ -21,7 +21,7 @@ class ContentOptions(NamedTuple):
 
     title: str | None
     max_size: int | None
-    redact: bool
+    redact: str | None
     rank: int | None
     reading: ReadingOptions
 
@@ -119,7 +119,7 @@ def _write_report(paths: list[str], output: Path, options: ContentOptions) -> Pa
     expect_extension(output, ".html", ".htm")
     found = read_traces(paths, options.reading, rank=options.rank, output=output)
     with busy(f"writing {output}"):
-        return found.report(output, title=options.title, redact=options.redact, max_size=options.max_size)
+        return found.report(output, title=options.title, redact=options.redact or False, max_size=options.max_size)
 
 
 REPORT = command(

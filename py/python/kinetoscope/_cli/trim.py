@@ -1,4 +1,4 @@
-"""The command `trim`, and the flag `--redact`."""
+"""The command `trim`, and the flags `--redact` and `--redact=strict`."""
 
 from __future__ import annotations
 
@@ -27,19 +27,30 @@ class TrimOptions(NamedTuple):
     iteration: int | None
     start_ns: int | None
     end_ns: int | None
-    redact: bool
+    redact: str | None
     reading: ReadingOptions
 
     @property
     def keeps_all(self) -> bool:
         """Whether the trace is only redacted, not cut."""
-        return self.redact and self.iteration is self.start_ns is self.end_ns is None
+        return self.redact is not None and self.iteration is self.start_ns is self.end_ns is None
 
 
 def add_redact(group: Group) -> None:
-    """Adds the argument `redact`."""
+    """Adds the argument `redact`: the level of the redaction, or None."""
+    # An optional value would take the next argument, so the strict level is a flag of its own.
     group.add_argument(
-        "--redact", action="store_true", help="replace paths, stacks, users and other private texts with pseudonyms"
+        "--redact",
+        action="store_const",
+        const="names",
+        help="replace paths, stacks, users and other private texts with pseudonyms",
+    )
+    group.add_argument(
+        "--redact=strict",
+        dest="redact",
+        action="store_const",
+        const="strict",
+        help="also replace kernels and types that no known library has",
     )
 
 
@@ -69,7 +80,7 @@ def _trim(options: TrimOptions) -> None:
     files = outputs(found, options.output, beside=_execution_path)
     parts = [file.trace if options.keeps_all else _cut(file.trace, options) for file in files]
     if options.redact:
-        parts = redacted(parts)
+        parts = redacted(parts, level=options.redact)
     for (rank, trace, path), part in zip(files, parts, strict=True):
         report_defects_of(trace, rank)
         _write(part, trace, path)
