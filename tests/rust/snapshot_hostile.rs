@@ -2,6 +2,7 @@
 
 use kinetoscope::id::StrId;
 use kinetoscope::read::snapshot::read_snapshot;
+use kinetoscope::trace::args::FieldValue;
 use kinetoscope::view::Session;
 use kinetoscope::write::snapshot::{SavedArguments, SnapshotColumns};
 use kinetoscope::{Input, Limits, LinkedTrace, read, write_snapshot};
@@ -88,6 +89,33 @@ fn a_snapshot_that_names_a_text_that_is_not_there_is_refused() {
         postcard::to_stdvec(&arguments).unwrap()
     });
     assert!(refusal(&wrong).contains("a missing text"), "{}", refusal(&wrong));
+}
+
+#[test]
+fn a_snapshot_with_a_broken_value_is_refused() {
+    let snapshot = write_snapshot(&files::pair("synthetic_cuda").trace).unwrap();
+    let changes: [(&str, Change); 4] = [
+        ("the header", |columns| columns.header[0].1 = columns.header[0].0),
+        ("the header", |columns| columns.header[0].1 = StrId::EMPTY),
+        ("a node", |columns| columns.nodes[1].outputs.types = columns.nodes[1].name),
+        ("a node", |columns| columns.nodes[1].layout = columns.nodes[1].name),
+    ];
+    for (whose, change) in changes {
+        let wrong = changed(&snapshot, 0, |text| {
+            let mut columns = postcard::from_bytes(text).unwrap();
+            change(&mut columns);
+            postcard::to_stdvec(&columns).unwrap()
+        });
+        assert!(refusal(&wrong).contains(&format!("a text of {whose} that is no JSON")), "{}", refusal(&wrong));
+    }
+    let wrong = changed(&snapshot, 2, |text| {
+        let mut arguments: SavedArguments<'_> = postcard::from_bytes(text).unwrap();
+        let fields = arguments.templates.iter_mut().flatten();
+        let mut values = fields.map(|field| &mut field.value).filter(|value| matches!(value, FieldValue::Json(_)));
+        *values.next().unwrap() = FieldValue::Json(StrId::EMPTY);
+        postcard::to_stdvec(&arguments).unwrap()
+    });
+    assert!(refusal(&wrong).contains("a text of an argument that is no JSON"), "{}", refusal(&wrong));
 }
 
 #[test]
