@@ -10,6 +10,7 @@ fail.
 from __future__ import annotations
 
 import json
+import os
 import random
 import resource
 import signal
@@ -30,11 +31,13 @@ from support.mutant_files import MAKERS, Files, packed
 
 MOST_SECONDS = 10
 """Of processor time for one mutant."""
+MOST_SECONDS_OF_WAITING = 300
+"""For one mutant, by the clock: a thread may wait forever, which takes no processor time."""
 MOST_BYTES = 4 << 30
 """Of address space."""
 ALLOWED = (ks.TraceError, OSError)
-FOLDERS = (2, 3)
-"""Numbers of files that are read as a folder: with fewer, read as a file; a pair is both."""
+
+TESTS = Path(__file__).resolve().parents[1]
 
 Action = Callable[[], object]
 
@@ -175,12 +178,14 @@ def failures(files: Files) -> Iterator[str]:
 def work_forever(seed: str, first: int, step: int) -> None:
     """Works on mutants, and writes a line of JSON before each and for each failure."""
     resource.setrlimit(resource.RLIMIT_AS, (MOST_BYTES, MOST_BYTES))
-    signal.signal(signal.SIGPROF, signal.SIG_DFL)  # ends the process, also within the core
+    for limit in (signal.SIGPROF, signal.SIGALRM):  # each ends the process, also within the core
+        signal.signal(limit, signal.SIG_DFL)
     warnings.simplefilter("ignore")
     for number in count(first, step):
         signal.setitimer(signal.ITIMER_PROF, 0)
         files = mutant(seed, number)
         signal.setitimer(signal.ITIMER_PROF, MOST_SECONDS)
+        signal.alarm(MOST_SECONDS_OF_WAITING)
         tell(number=number, used=time.process_time())
         for failure in failures(files):
             tell(number=number, failure=failure)
@@ -195,11 +200,13 @@ def run(seed: str, first: int, step: int, seconds: float, folder: Path) -> tuple
     """Works on mutants in child processes. Returns their number, and what failed."""
     found: list[str] = []
     number, num_done, left = first, 0, seconds
+    paths = [str(TESTS), *filter(None, [os.environ.get("PYTHONPATH")])]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
     while left > 0:
         command = [sys.executable, __file__, "--forever", seed, str(number), str(step)]
         with (
             tempfile.TemporaryFile("w+") as errors,
-            subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True) as child,
+            subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True, env=environment) as child,
         ):
             assert child.stdout is not None
             used = 0.0

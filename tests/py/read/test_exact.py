@@ -388,9 +388,8 @@ def busy_ns(work: list[Row], device: int | None) -> int:
 def test_numbers_of_more_digits_than_python_converts(tmp_path: Path) -> None:
     digits = "1" * 5000
     path = tmp_path / "trace.json"
-    path.write_text(
-        f'{{"wide": {digits}, "traceEvents": [{{"ph": "X", "name": "a", "ts": 1, "dur": 2, "args": {{"n": {digits}}}}}]}}'
-    )
+    event = f'{{"ph": "X", "name": "a", "ts": 1, "dur": 2, "args": {{"n": {digits}}}}}'
+    path.write_text(f'{{"wide": {digits}, "traceEvents": [{event}]}}')
     trace = ks.read(path)
     assert trace.metadata["kineto"]["wide"] == float("inf")
     assert trace.query({"type": "event", "id": 0}).data
