@@ -60,8 +60,8 @@ fn expect_same_snapshot(trace: &Trace) {
     assert!(texts(&loaded) == texts(trace), "the snapshot differs");
 }
 
-/// A written trace has the same events when it is read. The reader guesses from most of the times
-/// whether they count from a base, and which of them are unknown, so that those of a part may differ.
+/// A written trace has the same events when it is read. The reader guesses from most times
+/// whether they count from a base, and which are unknown, so that those of a part may differ.
 fn expect_same_events(linked: &LinkedTrace, is_whole: bool) {
     if linked.trace.events.is_empty() {
         return;
