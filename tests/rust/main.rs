@@ -83,4 +83,5 @@ mod upgraded_comms;
 mod vendors;
 mod verdict;
 mod worker;
+mod written;
 mod zoom;

@@ -96,8 +96,9 @@ pub fn within(ranges: &[TimeRange], to: TimeRange) -> Vec<TimeRange> {
 #[derive(Debug, Clone, Default)]
 pub struct RangeCover {
     ranges: Vec<TimeRange>,
-    /// The length of all ranges before each one, and of all.
-    before_ns: Vec<i64>,
+    /// The length of all ranges before each one, and of all. Disjoint ranges between any two times
+    /// of 64 bits fit together.
+    before_ns: Vec<u64>,
 }
 
 impl RangeCover {
@@ -106,9 +107,10 @@ impl RangeCover {
         let ranges = union(ranges);
         let mut before_ns = Vec::with_capacity(ranges.len() + 1);
         before_ns.push(0);
+        let mut before = 0;
         for range in &ranges {
-            let before: i64 = before_ns.last().copied().unwrap_or(0);
-            before_ns.push(before.saturating_add(range.dur().0));
+            before += range.end.0.abs_diff(range.start.0);
+            before_ns.push(before);
         }
         Self { ranges, before_ns }
     }
@@ -118,7 +120,7 @@ impl RangeCover {
         &self.ranges
     }
 
-    /// How much of `to` they have, in nanoseconds, found by bisection.
+    /// How much of `to` they have, in nanoseconds, found by bisection; saturates.
     ///
     /// ```
     /// use kinetoscope::analyze::interval::RangeCover;
@@ -134,9 +136,9 @@ impl RangeCover {
             return 0;
         }
         let all = self.before_ns[last] - self.before_ns[first];
-        let early = (to.start.0 - self.ranges[first].start.0).max(0);
-        let late = (self.ranges[last - 1].end.0 - to.end.0).max(0);
-        all - early - late
+        let early = to.start.max(self.ranges[first].start).0.abs_diff(self.ranges[first].start.0);
+        let late = to.end.min(self.ranges[last - 1].end).0.abs_diff(self.ranges[last - 1].end.0);
+        i64::try_from(all.saturating_sub(early).saturating_sub(late)).unwrap_or(i64::MAX)
     }
 
     /// The uncovered rest of `to`, in nanoseconds.
@@ -164,6 +166,16 @@ mod tests {
     fn ranges() -> impl Strategy<Value = Vec<TimeRange>> {
         let range = (0..60_i64, 0..9_i64).prop_map(|(start, len)| TimeRange { start: Ts(start), end: Ts(start + len) });
         prop::collection::vec(range, 0..12)
+    }
+
+    #[test]
+    fn times_may_be_as_far_apart_as_64_bits_allow() {
+        let range = |start, end| TimeRange { start: Ts(start), end: Ts(end) };
+        let cover = RangeCover::of(vec![range(i64::MIN, -5), range(5, i64::MAX)]);
+        assert_eq!(cover.inside_ns(range(i64::MIN, i64::MAX)), i64::MAX);
+        assert_eq!(cover.inside_ns(range(-7, i64::MAX)), i64::MAX - 3);
+        assert_eq!(cover.inside_ns(range(-7, 7)), 4);
+        assert_eq!(cover.outside_ns(range(-7, 7)), 10);
     }
 
     proptest! {

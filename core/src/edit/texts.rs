@@ -36,7 +36,13 @@ pub(super) fn with_strings(json: &str, change: &mut dyn FnMut(JsonString<'_>) ->
             at += 1;
             continue;
         };
-        let (text, end) = (text.decode_lossy(), scanner.at());
+        let end = scanner.at();
+        // A number in quotes has its mark in them.
+        if text.raw.iter().any(|byte| *byte < b' ') {
+            at = end;
+            continue;
+        }
+        let text = text.decode_lossy();
         let is_key = json.get(end..).is_some_and(|rest| rest.trim_start_matches(' ').starts_with(':'));
         let part = if is_key {
             JsonString::Key(&text)

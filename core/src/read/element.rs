@@ -135,7 +135,8 @@ impl<'a> TraceElement<'a> {
         let strays: [(bool, &'static [u8], &'a [u8]); 3] = [
             (!has_id, b"id", self.flow_id),
             (matches!(phase, b'M' | b'C'), b"cat", self.raw_category),
-            (!matches!(phase, b'X' | b'E'), b"dur", self.raw_dur),
+            // A begin is written as a complete element, which has a duration of its own.
+            (!matches!(phase, b'X' | b'B' | b'E'), b"dur", self.raw_dur),
         ];
         for (is_stray, raw, value) in strays {
             if is_stray && !value.is_empty() {

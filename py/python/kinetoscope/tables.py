@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from functools import cached_property
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 
 from kinetoscope import _native
 from kinetoscope._base import text
+from kinetoscope._base.json_text import parsed
 from kinetoscope._export.tables import Part, export
 from kinetoscope.table import Table
 
@@ -44,7 +44,7 @@ class Tables:
     @cached_property
     def metadata(self) -> dict[str, Any]:
         """Metadata of the file."""
-        return json.loads(self._native.metadata_json)
+        return parsed(self._native.metadata_json)
 
     def export(self, path: str | os.PathLike[str], table: str | None = None) -> Path:
         """Writes a table to a file in a format of `Trace.export`, by its extension.

@@ -494,6 +494,6 @@ def _number(value: int | None, expected: str, *, is_signed: bool = True) -> int 
 
 
 def _json(text: str) -> lazy.Any:
-    import json
+    from kinetoscope._base.json_text import parsed
 
-    return json.loads(text)
+    return parsed(text)

@@ -383,3 +383,13 @@ def busy_ns(work: list[Row], device: int | None) -> int:
             total += max(0, end - max(until, row["start_ns"]))
             until = max(until, end)
     return total
+
+
+def test_numbers_of_more_digits_than_python_converts(tmp_path: Path) -> None:
+    digits = "1" * 5000
+    path = tmp_path / "trace.json"
+    event = f'{{"ph": "X", "name": "a", "ts": 1, "dur": 2, "args": {{"n": {digits}}}}}'
+    path.write_text(f'{{"wide": {digits}, "traceEvents": [{event}]}}')
+    trace = ks.read(path)
+    assert trace.metadata["kineto"]["wide"] == float("inf")
+    assert trace.query({"type": "event", "id": 0}).data

@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 
 use super::SnapshotSection;
 use super::decode::{column, encoded, fault};
-use super::texts::{JsonTexts, expect_texts_of_field};
+use super::texts::expect_texts_of_fields;
 use crate::error::Error;
 use crate::id::{StrId, TemplateId};
 use crate::strings::Strings;
@@ -60,8 +60,8 @@ impl LoadedArguments {
     }
 
     /// The arguments, and the rows that they are of.
-    pub(super) fn into_args(self, strings: &Strings, json: &mut JsonTexts) -> Result<(Args, [ArgumentRows; 5]), Error> {
-        self.templates.iter().flatten().try_for_each(|field| expect_texts_of_field(field, strings, json))?;
+    pub(super) fn into_args(self, strings: &Strings) -> Result<(Args, [ArgumentRows; 5]), Error> {
+        expect_texts_of_fields(self.templates.iter().flatten(), strings)?;
         let templates = self.templates.into_iter().map(|fields| ArgsTemplate::new(fields, strings)).collect();
         Ok((Args::new(templates, self.values), self.rows))
     }

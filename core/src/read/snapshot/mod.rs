@@ -26,7 +26,7 @@ use crate::write::snapshot::{MetadataColumns, PointColumns, SavedWarning, Snapsh
 use arguments::LoadedArguments;
 use decode::{column, cut, encoded, fault, handles, signed_numbers};
 use section::SnapshotSection;
-use texts::{JsonTexts, expect, expect_texts};
+use texts::{expect, expect_texts};
 
 /// The trace of a snapshot.
 ///
@@ -84,8 +84,7 @@ fn trace_of(mut columns: SnapshotColumns<'_>, starts: &PackedNumbers<'_>) -> Res
 
 /// The trace with its arguments and durations.
 fn complete(mut trace: Trace, arguments: LoadedArguments, durs: Vec<Dur>) -> Result<Trace, Error> {
-    let (args, [events, instants, flows, counters, metadata]) =
-        arguments.into_args(&trace.strings, &mut JsonTexts::default())?;
+    let (args, [events, instants, flows, counters, metadata]) = arguments.into_args(&trace.strings)?;
     same_lengths(trace.events.len(), &[events.len(), durs.len()])?;
     same_lengths(trace.instants.len(), &[instants.len()])?;
     same_lengths(trace.flows.len(), &[flows.len()])?;
@@ -124,7 +123,7 @@ fn without_rows(columns: &mut SnapshotColumns<'_>) -> Result<Trace, Error> {
         let first = Position { file: file.map(Arc::from), byte, event, node: None };
         trace.warnings.push_many(kind, count, || first);
     }
-    expect_texts(&trace, &mut JsonTexts::default())?;
+    expect_texts(&trace)?;
     Ok(trace)
 }
 

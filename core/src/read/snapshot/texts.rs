@@ -1,4 +1,6 @@
-//! Checks that all text ids of a snapshot exist, and that texts are JSON where exports need JSON.
+//! Checks that all text ids of a snapshot exist, and that texts that stand for JSON are JSON.
+
+use std::borrow::Cow;
 
 use serde::de::IgnoredAny;
 
@@ -11,11 +13,12 @@ use crate::trace::args::{FieldValue, TemplateField};
 use crate::trace::node::Node;
 
 /// Checks texts outside of events, instants, flows, counters and metadata, which check their own.
-pub(super) fn expect_texts(trace: &Trace, json: &mut JsonTexts) -> Result<(), Error> {
+pub(super) fn expect_texts(trace: &Trace) -> Result<(), Error> {
     let strings = &trace.strings;
+    let mut json = JsonTexts::new(strings);
     for (key, value) in trace.header.iter().chain(&trace.execution_header) {
-        expect("the header", &[*key, *value], strings)?;
-        json.expect("the header", *value, strings)?;
+        expect("the header", &[*key], strings)?;
+        json.expect("the header", *value)?;
     }
     for track in &trace.tracks {
         expect("a track", &[track.process, track.thread, track.name], strings)?;
@@ -23,48 +26,52 @@ pub(super) fn expect_texts(trace: &Trace, json: &mut JsonTexts) -> Result<(), Er
     for process in &trace.processes {
         expect("a process", &[process.process, process.name, process.labels], strings)?;
     }
-    trace.nodes.iter().try_for_each(|node| expect_texts_of_node(node, strings, json))
+    trace.nodes.iter().try_for_each(|node| expect_texts_of_node(node, &mut json))
 }
 
-/// Checks the key and the value of an argument.
-pub(super) fn expect_texts_of_field(
-    field: &TemplateField,
+/// Checks the keys and the values of arguments.
+pub(super) fn expect_texts_of_fields<'a>(
+    fields: impl Iterator<Item = &'a TemplateField>,
     strings: &Strings,
-    json: &mut JsonTexts,
 ) -> Result<(), Error> {
-    expect("an argument", &[field.key], strings)?;
-    match field.value {
-        FieldValue::Slot(_) => Ok(()),
-        FieldValue::Json(value) => {
-            expect("an argument", &[value], strings)?;
-            json.expect("an argument", value, strings)
+    let mut json = JsonTexts::new(strings);
+    for field in fields {
+        expect("an argument", &[field.key], strings)?;
+        if let FieldValue::Json(value) = field.value {
+            json.expect("an argument", value)?;
         }
     }
+    Ok(())
 }
 
-/// The texts that were found to be JSON, each checked once.
-#[derive(Debug, Default)]
-pub(super) struct JsonTexts(Vec<bool>);
+/// Texts that stand for JSON. They are written as they are, so that others would break the files
+/// that are made of the trace. Each is parsed once.
+struct JsonTexts<'a> {
+    strings: &'a Strings,
+    is_checked: Vec<bool>,
+}
 
-impl JsonTexts {
-    /// Checks that a text is JSON.
-    fn expect(&mut self, whose: &str, id: StrId, strings: &Strings) -> Result<(), Error> {
-        if self.0.is_empty() {
-            self.0.resize(strings.len(), false);
-        }
-        let is_known = self.0.get_mut(id.index()).is_some_and(|known| std::mem::replace(known, true));
-        if is_known || serde_json::from_str::<IgnoredAny>(strings.text(id)).is_ok() {
-            Ok(())
-        } else {
-            Err(no_json(whose))
-        }
+impl<'a> JsonTexts<'a> {
+    fn new(strings: &'a Strings) -> Self {
+        Self { strings, is_checked: vec![false; strings.len()] }
     }
-}
 
-// Cold for the same reason as `fault`.
-#[cold]
-fn no_json(whose: &str) -> Error {
-    fault(&format!("a text of {whose} that is not JSON"))
+    fn expect(&mut self, whose: &str, id: StrId) -> Result<(), Error> {
+        expect(whose, &[id], self.strings)?;
+        if std::mem::replace(&mut self.is_checked[id.index()], true) {
+            return Ok(());
+        }
+        // The marks of a layout stand where JSON has a value, or within the quotes of one.
+        let text = self.strings.text(id);
+        let has_marks = text.bytes().any(|byte| byte < b' ');
+        let text = if has_marks { Cow::Owned(text.replace(|letter| letter < ' ', "0")) } else { Cow::Borrowed(text) };
+        serde_json::from_str::<IgnoredAny>(&text).map(drop).map_err(|_| no_json(whose))
+    }
+
+    /// The same of a value that may be missing.
+    fn expect_if_any(&mut self, whose: &str, id: StrId) -> Result<(), Error> {
+        if id == StrId::EMPTY { Ok(()) } else { self.expect(whose, id) }
+    }
 }
 
 /// Checks that all are there.
@@ -79,14 +86,17 @@ fn missing(whose: &str) -> Error {
     fault(&format!("a missing text of {whose}"))
 }
 
-fn expect_texts_of_node(node: &Node, strings: &Strings, json: &mut JsonTexts) -> Result<(), Error> {
-    let lists = [node.inputs, node.outputs].map(|list| [list.values, list.shapes, list.types, list.strides]);
-    for id in lists.into_iter().flatten().chain([node.rest]) {
-        expect("a node", &[id], strings)?;
-        if id != StrId::EMPTY {
-            json.expect("a node", id, strings)?;
-        }
+#[cold]
+fn no_json(whose: &str) -> Error {
+    fault(&format!("a text of {whose} that is no JSON"))
+}
+
+fn expect_texts_of_node(node: &Node, json: &mut JsonTexts<'_>) -> Result<(), Error> {
+    expect("a node", &[node.name, node.schema, node.kernel_backend, node.kernel_file], json.strings)?;
+    for values in [node.inputs, node.outputs] {
+        let parts = [values.values, values.shapes, values.types, values.strides];
+        parts.into_iter().try_for_each(|part| json.expect_if_any("a node", part))?;
     }
-    let own = [node.name, node.schema, node.kernel_backend, node.kernel_file, node.layout];
-    expect("a node", &own, strings)
+    json.expect_if_any("a node", node.rest)?;
+    json.expect_if_any("a node", node.layout)
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from kinetoscope._base.json_text import parsed
 from kinetoscope._native import TraceError
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ def ask(trace: _native.Trace | _native.Session, request: dict[str, Any]) -> Quer
 def decoded(response: bytes) -> QueryResult:
     """Decodes a response: a JSON header and binary columns. Raises TraceError for an error."""
     end = 4 + int.from_bytes(response[:4], "little")
-    header = json.loads(response[4:end])
+    header = parsed(response[4:end])
     if not header["ok"]:
         raise TraceError(header["error"])
     content = memoryview(response)[-(-end // _ALIGNMENT) * _ALIGNMENT :]
