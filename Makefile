@@ -1,6 +1,8 @@
 # Thin: what takes more than a line lives in scripts/. Stamps keep a step from running twice.
 .DEFAULT_GOAL := help
+ifndef SIDE_BY_SIDE
 .NOTPARALLEL:
+endif
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 
@@ -22,13 +24,20 @@ PYTEST := $(BIN)/python -m pytest
 UNIT := $(PYTEST) -m unit tests/py tests/house
 NPM := npm --prefix wasm --silent run
 
-.PHONY: help setup build wasm demo lint format check test test-rust test-web test-py notebooks bench wheel fixtures clean
+.PHONY: help setup tools packages build wasm demo lint format check test test-rust test-web test-py notebooks bench wheel fixtures clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-10s %s\n", $$1, $$2 }' Makefile
 
-setup: $(DEV) $(TORCH) build ## everything that `make check` needs to run offline, into .venv, node_modules, target, .cache
+setup: tools ## everything that `make check` needs to run offline, into .venv, node_modules, target, .cache
 	cargo fetch --locked --quiet
+
+# The front-end is linked by one processor while another one fills .venv.
+tools:
+	@$(MAKE) --no-print-directory -j2 SIDE_BY_SIDE=1 packages $(BUNDLE)
+
+packages: # one after another: pip does not share a .venv
+	@$(MAKE) --no-print-directory SIDE_BY_SIDE= $(DEV) $(TORCH) $(NATIVE)
 
 build: $(BUNDLE) $(NATIVE) ## the front-end, and the extension module into .venv
 
@@ -57,7 +66,7 @@ check: build lint ## lint, types and unit tests: offline, under a minute when bu
 	$(NPM) test
 	$(UNIT)
 
-test: lint test-rust test-web notebooks test-py ## every test, browser and torch included
+test: tools lint test-rust test-web notebooks test-py ## every test, browser and torch included
 
 test-rust: ## the core's tests and the examples in its documentation
 	scripts/test-rust.sh --all
