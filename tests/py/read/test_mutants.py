@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from support.mutants import run
 
-SECONDS = float(os.environ.get("KINETOSCOPE_MUTANT_SECONDS") or 300)
+SECONDS = float(os.environ.get("KINETOSCOPE_MUTANT_SECONDS") or 150)
 """Of processor time, for all tests together."""
 SEED = os.environ.get("KINETOSCOPE_MUTANT_SEED") or "0"
 SHARES = 4
