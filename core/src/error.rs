@@ -45,27 +45,17 @@ impl Error {
         match self.kind() {
             ErrorKind::Malformed { position, .. }
             | ErrorKind::Unsupported { position, .. }
+            | ErrorKind::Limit { position, .. }
             | ErrorKind::Snapshot { position, .. } => Some(position),
-            ErrorKind::Unreadable { .. }
-            | ErrorKind::Limit { .. }
-            | ErrorKind::UnknownOption { .. }
-            | ErrorKind::Request { .. } => None,
+            ErrorKind::Unreadable { .. } | ErrorKind::UnknownOption { .. } | ErrorKind::Request { .. } => None,
         }
     }
 
-    /// The same error; one of a limit with the name of the file, if it has none.
+    /// The same error; one of a limit or a snapshot with the name of the file, if it has none.
     pub(crate) fn in_file(mut self, file: Option<&str>) -> Self {
-        if let ErrorKind::Limit { place, .. } = &mut *self.0
-            && place.is_none()
+        if let ErrorKind::Limit { position, .. } | ErrorKind::Snapshot { position, .. } = &mut *self.0
+            && position.file.is_none()
         {
-            *place = file.map(str::to_owned);
-        }
-        self
-    }
-
-    /// The same error with the name of the snapshot's file.
-    pub(crate) fn of_snapshot(mut self, file: Option<&str>) -> Self {
-        if let ErrorKind::Snapshot { position, .. } = &mut *self.0 {
             position.file = file.map(Arc::from);
         }
         self
@@ -122,14 +112,14 @@ pub enum ErrorKind {
         source: std::io::Error,
     },
     /// The input exceeds a limit.
-    #[error("expected at most {limit} {unit}, found more{}", place.as_ref().map(|name| format!(" ({name})")).unwrap_or_default())]
+    #[error("expected at most {limit} {unit}, found more{}", behind(position))]
     Limit {
         /// The limited quantity.
         unit: &'static str,
         /// The limit.
         limit: u64,
         /// The file or the member of an archive, if known.
-        place: Option<String>,
+        position: Position,
     },
     /// A snapshot that this version cannot load.
     #[error("expected a kinetoscope snapshot of version {expected}, found {found}{}", behind(position))]

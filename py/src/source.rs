@@ -126,6 +126,12 @@ impl ArchiveMember {
         &self.0.name
     }
 
+    /// Archive and path, for messages.
+    #[getter]
+    fn label(&self) -> &str {
+        &self.0.label
+    }
+
     /// Its size in bytes, as the archive states it.
     #[getter]
     fn size(&self) -> u64 {

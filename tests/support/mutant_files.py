@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import gzip
-import io
 import json
 import lzma
 import pickle
 import random
 import sqlite3
-import tarfile
 import tempfile
-import zipfile
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import kinetoscope as ks
+from support.archives import tarred, zipped
 from support.mutation import damaged, mutated, written
 from support.shapes import SHAPES
 
@@ -243,21 +241,3 @@ def packed(dice: random.Random, content: bytes) -> bytes:
     if kind in {1, 3}:
         content = dice.choice([gzip.compress, lzma.compress])(content)
     return damaged(dice, content) if kind in {3, 4} else content
-
-
-def zipped(files: Mapping[str, bytes]) -> bytes:
-    whole = io.BytesIO()
-    with zipfile.ZipFile(whole, "w", zipfile.ZIP_DEFLATED) as members:
-        for name, content in files.items():
-            members.writestr(name, content)
-    return whole.getvalue()
-
-
-def tarred(files: Mapping[str, bytes], mode: Any) -> bytes:
-    whole = io.BytesIO()
-    with tarfile.open(fileobj=whole, mode=mode) as members:
-        for name, content in files.items():
-            entry = tarfile.TarInfo(name)
-            entry.size = len(content)
-            members.addfile(entry, io.BytesIO(content))
-    return whole.getvalue()

@@ -279,7 +279,7 @@ impl Document<'_, '_> {
 
 impl Document<'_, '_> {
     fn has_malformed_elements(&self) -> bool {
-        self.builder.trace.warnings.iter().any(|warning| warning.kind == WarningKind::MalformedElement)
+        self.builder.trace.warnings.count(WarningKind::MalformedElement) > 0
     }
 
     /// Why an array has nothing to keep.

@@ -37,7 +37,7 @@ fn read_any(
         Container::Snapshot => {
             window.gather()?;
             let trace = snapshot::read_snapshot(window.text(), limits);
-            trace.map(Recording::of).map_err(|error| error.of_snapshot(name))
+            trace.map(Recording::of)
         }
         #[cfg(feature = "chakra")]
         Container::Chakra => chakra::read_chakra(window, name).map(Recording::Chakra),

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::io::Read;
 
 use super::input::Limits;
-use crate::error::{Error, ErrorKind, unreadable};
+use crate::error::{Error, ErrorKind, Position, unreadable};
 
 /// An element or a header's value longer than this is refused: it would have to be in memory as a
 /// whole.
@@ -86,7 +86,12 @@ impl<'a> TextWindow<'a> {
     /// Reads more of the text; false at its end. Unconsumed bytes stay.
     pub(super) fn fill(&mut self) -> Result<bool, Error> {
         if self.text().len() > MAX_PIECE && !self.is_last() {
-            return Err(ErrorKind::Limit { unit: "bytes in one element", limit: MAX_PIECE as u64, place: None }.into());
+            return Err(ErrorKind::Limit {
+                unit: "bytes in one element",
+                limit: MAX_PIECE as u64,
+                position: Position::default(),
+            }
+            .into());
         }
         self.bring()
     }
@@ -119,7 +124,7 @@ impl<'a> TextWindow<'a> {
         let limit = self.limits.max_bytes;
         if self.base + self.bytes.len() as u64 > limit {
             let unit = "bytes of decompressed text (raise max_bytes to allow more)";
-            return Err(ErrorKind::Limit { unit, limit, place: None }.into());
+            return Err(ErrorKind::Limit { unit, limit, position: Position::default() }.into());
         }
         Ok(())
     }

@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::session_trace::SessionTrace;
 use crate::analyze::{DrawnStep, Finding, RankedTrace};
-use crate::error::{Error, ErrorKind};
+use crate::error::{Error, ErrorKind, Position};
 use crate::link::LinkedTrace;
 use crate::link::rank::JobRanks;
 
@@ -33,7 +33,11 @@ impl Session {
         let linked = linked.into();
         let label = (name.to_owned(), linked.trace.rank().or(rank));
         let part = SessionTrace::after(&self.parts, label, linked);
-        self.parts.push(part.ok_or(ErrorKind::Limit { unit: "events", limit: u32::MAX.into(), place: None })?);
+        self.parts.push(part.ok_or(ErrorKind::Limit {
+            unit: "events",
+            limit: u32::MAX.into(),
+            position: Position::default(),
+        })?);
         self.ranks = OnceLock::new();
         self.path = OnceLock::new();
         self.findings = OnceLock::new();

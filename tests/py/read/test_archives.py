@@ -9,35 +9,17 @@ import subprocess
 import sys
 import tarfile
 import zipfile
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import kinetoscope as ks
 import pytest
+from support.archives import tarred, zipped
 
 pytestmark = pytest.mark.unit
 
 JSON = b'{"traceEvents": [{"ph": "X", "name": "a", "pid": 1, "tid": 1, "ts": 1, "dur": 2}]}'
 ET = b'{"schema": "1.0.1", "nodes": [{"id": 1, "parent": 1, "name": "n", "rf_id": 3, "inputs": [], "outputs": []}]}'
-
-
-def tarred(files: Mapping[str, bytes], mode: Literal["w", "w:gz", "w:xz"] = "w:gz") -> bytes:
-    whole = io.BytesIO()
-    with tarfile.open(fileobj=whole, mode=mode) as archive:
-        for name, content in files.items():
-            entry = tarfile.TarInfo(name)
-            entry.size = len(content)
-            archive.addfile(entry, io.BytesIO(content))
-    return whole.getvalue()
-
-
-def zipped(files: Mapping[str, bytes]) -> bytes:
-    whole = io.BytesIO()
-    with zipfile.ZipFile(whole, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in files.items():
-            archive.writestr(name, content)
-    return whole.getvalue()
 
 
 def job_of(*sources: Any, **options: Any) -> ks.TraceSet:

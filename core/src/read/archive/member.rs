@@ -27,11 +27,11 @@ pub struct ArchiveMember {
     pub is_archive: bool,
     /// Its size in bytes, as the archive states it.
     pub size: u64,
-    pub(super) stored: StoredMember,
     /// Archive and path, for messages.
-    pub(super) label: String,
-    pub(super) budget: Arc<TextBudget>,
-    pub(super) counted: Arc<AtomicU64>,
+    pub label: String,
+    stored: StoredMember,
+    budget: Arc<TextBudget>,
+    counted: Arc<AtomicU64>,
 }
 
 /// Where a member's bytes are.
@@ -46,16 +46,21 @@ pub(super) enum StoredMember {
 }
 
 impl ArchiveMember {
-    /// A member whose content is known by its first bytes.
-    pub(super) fn new(name: String, size: u64, stored: StoredMember, archive: &ArchiveFacts) -> Self {
+    /// A member with these first bytes.
+    pub(super) fn new(name: String, size: u64, stored: StoredMember, head: &[u8], archive: &ArchiveFacts) -> Self {
         let label = format!("{}/{name}", archive.label);
         let (budget, counted) = (Arc::clone(&archive.budget), Arc::default());
-        let (container, is_archive) = match (&stored, stored.head(HEAD_BYTES)) {
-            (StoredMember::Nowhere(found), _) => (Container::Other(found), false),
-            (_, Ok(head)) => (sniff(&head), is_archive(&head)),
-            (_, Err(_)) => (Container::Other("a damaged member"), false),
+        Self { name, container: sniff(head), is_archive: is_archive(head), size, stored, label, budget, counted }
+    }
+
+    /// A member that lies in an archive.
+    pub(super) fn in_place(name: String, size: u64, stored: StoredMember, archive: &ArchiveFacts) -> Self {
+        let words = match stored.bytes().map(|bytes| first_bytes(bytes, HEAD_BYTES)) {
+            Ok(Ok(head)) => return Self::new(name, size, stored, &head, archive),
+            Ok(Err(_)) => "a damaged member",
+            Err(found) => found,
         };
-        Self { name, container, is_archive, size, stored, label, budget, counted }
+        Self { container: Container::Other(words), ..Self::new(name, size, stored, &[], archive) }
     }
 
     /// Number of bytes that the archive, or the memory, has of it.
@@ -83,8 +88,7 @@ impl ArchiveMember {
     /// # Errors
     /// As in [`bytes`](Self::bytes), and when none can be read.
     pub fn head(&self, len: u64) -> Result<Vec<u8>, Error> {
-        self.bytes()?;
-        self.stored.head(len).map_err(unreadable)
+        first_bytes(self.bytes()?, len).map_err(unreadable)
     }
 
     /// The text in its bytes, decompressed: a stream that fails when the members of the archive
@@ -94,8 +98,7 @@ impl ArchiveMember {
     /// When the first bytes cannot be read.
     pub fn text<'a>(&self, bytes: impl Read + Send + 'a) -> Result<Box<dyn Read + Send + 'a>, Error> {
         let text = decompressed(InputSource::Stream(Box::new(bytes)))?;
-        let (counted, budget) = (Arc::clone(&self.counted), Arc::clone(&self.budget));
-        Ok(Box::new(CountedText { text, position: 0, counted, budget, label: self.label.clone() }))
+        Ok(Box::new(CountedText::new(text, &self.counted, &self.budget, &self.label)))
     }
 }
 
@@ -108,13 +111,14 @@ impl StoredMember {
             Self::Nowhere(found) => Err(found),
         }
     }
+}
 
-    fn head(&self, len: u64) -> io::Result<Vec<u8>> {
-        let mut head = Vec::new();
-        match self.bytes().map_err(io::Error::other)?.take(len).read_to_end(&mut head) {
-            Err(error) if head.is_empty() => Err(error),
-            _ => Ok(head),
-        }
+/// As many bytes as a stream gives, up to `len`; an error if it gives none.
+fn first_bytes(stream: impl Read, len: u64) -> io::Result<Vec<u8>> {
+    let mut head = Vec::new();
+    match stream.take(len).read_to_end(&mut head) {
+        Err(error) if head.is_empty() => Err(error),
+        _ => Ok(head),
     }
 }
 

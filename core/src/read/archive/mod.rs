@@ -12,7 +12,7 @@ pub use member::ArchiveMember;
 use member::{ArchiveFacts, MAX_ALL_PLAIN, StoredMember, kept, kept_text};
 pub use shared_bytes::ReadAt;
 use shared_bytes::{SharedBytes, Span};
-use text_budget::TextBudget;
+use text_budget::{CountedText, TextBudget};
 use zip::CompressionMethod;
 
 use super::container::{Container, HEAD_BYTES, sniff};
@@ -46,12 +46,16 @@ pub fn for_each_member(
     let facts = ArchiveFacts { label: label.to_owned(), budget: Arc::new(TextBudget::new(limits.max_bytes)) };
     let bytes = match source {
         ArchiveSource::InPlace(bytes) => SharedBytes(bytes),
-        ArchiveSource::Stream(stream) => return of_stream(stream, &facts, &mut each),
+        ArchiveSource::Stream(stream) => return of_stream(stream, &facts, limits, &mut each),
     };
-    match of_bytes(&bytes, &facts, &mut each)? {
-        Some(is_archive) => Ok(is_archive),
-        None => of_stream(Box::new(whole(&bytes)?), &facts, &mut each),
+    let mut head = Vec::new();
+    whole(&bytes)?.take(HEAD_BYTES).read_to_end(&mut head).map_err(unreadable)?;
+    match sniff(&head) {
+        Container::Tar => tar_in_place(&bytes, &facts, &mut each)?,
+        Container::Zip => zip_members(&bytes, &facts, &mut each)?,
+        _ => return of_stream(Box::new(whole(&bytes)?), &facts, limits, &mut each),
     }
+    Ok(true)
 }
 
 /// Whether a file that starts with these bytes is an archive, perhaps in a compressed stream.
@@ -67,22 +71,16 @@ fn whole(bytes: &SharedBytes) -> Result<Span, Error> {
     Ok(bytes.span(0, bytes.len().map_err(unreadable)?))
 }
 
-/// The members of an archive that can be read from any place; `None` for a compressed stream.
-fn of_bytes(bytes: &SharedBytes, facts: &ArchiveFacts, each: MemberAction<'_>) -> Result<Option<bool>, Error> {
-    let mut head = Vec::new();
-    whole(bytes)?.take(HEAD_BYTES).read_to_end(&mut head).map_err(unreadable)?;
-    match sniff(&head) {
-        Container::Tar => tar_in_place(bytes, facts, each)?,
-        Container::Zip => zip_members(bytes, facts, each)?,
-        container if container.is_stream() => return Ok(None),
-        _ => return Ok(Some(false)),
-    }
-    Ok(Some(true))
-}
-
-fn of_stream(stream: Box<dyn Read + Send + '_>, facts: &ArchiveFacts, each: MemberAction<'_>) -> Result<bool, Error> {
+fn of_stream(
+    stream: Box<dyn Read + Send + '_>,
+    facts: &ArchiveFacts,
+    limits: Limits,
+    each: MemberAction<'_>,
+) -> Result<bool, Error> {
     let (container, text) = sniff_stream(decompressed(InputSource::Stream(stream))?)?;
-    let mut text = LimitedStream { stream: text, rest: facts.budget.limit, facts };
+    // The stream has a limit of its own: what is left out counts, too.
+    let budget = Arc::new(TextBudget::new(limits.max_bytes));
+    let mut text = CountedText::new(text, &Arc::default(), &budget, &facts.label);
     match container {
         Container::Tar => tar_in_stream(text, facts, each)?,
         Container::Zip => {
@@ -108,7 +106,7 @@ fn tar_in_place(bytes: &SharedBytes, facts: &ArchiveFacts, each: MemberAction<'_
         }
         if let Some(name) = tar_name(&entry) {
             let stored = StoredMember::Plain(bytes.span(start, size));
-            each(ArchiveMember::new(name, size, stored, facts))?;
+            each(ArchiveMember::in_place(name, size, stored, facts))?;
         }
     }
     // A reader that seeks takes a missing end for the end of the archive.
@@ -134,8 +132,7 @@ fn tar_in_stream(stream: impl Read, facts: &ArchiveFacts, each: MemberAction<'_>
             _ if container.may_be_recording() => kept_text(content, &mut rest).map_err(unreadable)?,
             _ => StoredMember::Nowhere(container.words()),
         };
-        let is_archive = is_archive(&head);
-        each(ArchiveMember { container, is_archive, ..ArchiveMember::new(name, size, stored, facts) })?;
+        each(ArchiveMember::new(name, size, stored, &head, facts))?;
     }
     Ok(())
 }
@@ -162,7 +159,7 @@ fn zip_members(bytes: &SharedBytes, facts: &ArchiveFacts, each: MemberAction<'_>
             };
             let size = file.size();
             drop(file);
-            each(ArchiveMember::new(name, size, stored, facts))?;
+            each(ArchiveMember::in_place(name, size, stored, facts))?;
         }
     }
     Ok(())
@@ -172,22 +169,4 @@ fn zip_members(bytes: &SharedBytes, facts: &ArchiveFacts, each: MemberAction<'_>
 fn is_wanted(name: &str) -> bool {
     let file = name.rsplit('/').next().unwrap_or(name);
     !file.starts_with("._") && !name.starts_with("__MACOSX/")
-}
-
-/// A stream that fails behind the limit of the archive.
-struct LimitedStream<'a, R> {
-    stream: R,
-    rest: u64,
-    facts: &'a ArchiveFacts,
-}
-
-impl<R: Read> Read for LimitedStream<'_, R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let num_read = self.stream.read(buffer)?;
-        match self.rest.checked_sub(num_read as u64) {
-            Some(rest) => self.rest = rest,
-            None => return Err(io::Error::other(self.facts.budget.error(&self.facts.label))),
-        }
-        Ok(num_read)
-    }
 }

@@ -4,12 +4,12 @@ use std::io::{self, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::error::{Error, ErrorKind};
+use crate::error::{Error, ErrorKind, Position};
 
 /// The limit, and the bytes of text that were read so far.
 #[derive(Debug)]
 pub(super) struct TextBudget {
-    pub(super) limit: u64,
+    limit: u64,
     used: AtomicU64,
 }
 
@@ -18,9 +18,10 @@ impl TextBudget {
         Self { limit, used: AtomicU64::new(0) }
     }
 
-    pub(super) fn error(&self, place: &str) -> Error {
+    fn error(&self, place: &str) -> Error {
         let unit = "bytes of text in the members of an archive (raise max_bytes to allow more)";
-        ErrorKind::Limit { unit, limit: self.limit, place: Some(place.into()) }.into()
+        let position = Position { file: Some(place.into()), ..Position::default() };
+        ErrorKind::Limit { unit, limit: self.limit, position }.into()
     }
 
     /// Counts bytes; false where they exceed the limit.
@@ -31,13 +32,20 @@ impl TextBudget {
 
 /// The text of a member, counted once however often it is read.
 pub(super) struct CountedText<R> {
-    pub(super) text: R,
-    pub(super) position: u64,
+    text: R,
+    position: u64,
     /// Bytes of this member that are counted already.
-    pub(super) counted: Arc<AtomicU64>,
-    pub(super) budget: Arc<TextBudget>,
+    counted: Arc<AtomicU64>,
+    budget: Arc<TextBudget>,
     /// The member, for messages.
-    pub(super) label: String,
+    label: String,
+}
+
+impl<R> CountedText<R> {
+    pub(super) fn new(text: R, counted: &Arc<AtomicU64>, budget: &Arc<TextBudget>, label: &str) -> Self {
+        let (counted, budget) = (Arc::clone(counted), Arc::clone(budget));
+        Self { text, position: 0, counted, budget, label: label.to_owned() }
+    }
 }
 
 impl<R: Read> Read for CountedText<R> {

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::error::{Error, ErrorKind};
+use crate::error::{Error, ErrorKind, Position};
 
 /// A value's place among the [`PickleValues`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,7 +69,7 @@ impl<'a> PickleValues<'a> {
         let id = u32::try_from(self.0.len()).map_err(|_| ErrorKind::Limit {
             unit: "values in a pickle",
             limit,
-            place: None,
+            position: Position::default(),
         })?;
         self.0.push(value);
         Ok(ValueId(id))

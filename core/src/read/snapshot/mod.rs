@@ -47,7 +47,7 @@ pub fn read_snapshot(bytes: &[u8], limits: Limits) -> Result<Trace, Error> {
         [columns, starts, arguments, durs].iter().fold(0_u64, |sum, section| sum.saturating_add(section.length));
     if num_bytes > limits.max_bytes {
         let unit = "bytes of decompressed snapshot (raise max_bytes to allow more)";
-        return Err(ErrorKind::Limit { unit, limit: limits.max_bytes, place: None }.into());
+        return Err(ErrorKind::Limit { unit, limit: limits.max_bytes, position: Position::default() }.into());
     }
     let max_threads = if num_bytes < WORTH_A_THREAD { 1 } else { limits.max_threads };
     let numbers = || Ok::<_, Error>((LoadedArguments::from_section(arguments)?, load_durs(durs)?));

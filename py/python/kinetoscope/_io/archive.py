@@ -37,7 +37,7 @@ def unpack(file: File, max_bytes: int | None, on_file: Callable[[str, File], obj
     listing = Listing({}, {})
 
     def add(found: _native.ArchiveMember) -> None:
-        member = MemberFile(f"{file.label or 'archive'}/{found.name}", found)
+        member = MemberFile(found)
         if found.is_archive:
             listing.skipped[found.name] = "an archive inside an archive"
         elif not found.may_be_recording:

@@ -83,7 +83,17 @@ class LocalFile:
         return None if name is None else metrics_or_none(LocalFile(os.path.join(os.path.dirname(self.path), name)))
 
 
-class BytesFile:
+class _WithoutFolder:
+    """A file without others beside it."""
+
+    def execution(self) -> None:
+        """Returns None: there is no folder to search."""
+
+    def metrics(self) -> None:
+        """Returns None: there is no folder to search."""
+
+
+class BytesFile(_WithoutFolder):
     """A file in memory."""
 
     def __init__(self, label: str | None, content: bytes) -> None:
@@ -104,18 +114,12 @@ class BytesFile:
         """Yields the bytes."""
         yield self.label, self.content
 
-    def execution(self) -> None:
-        """Returns None: bytes have no folder."""
 
-    def metrics(self) -> None:
-        """Returns None: bytes have no folder."""
-
-
-class MemberFile:
+class MemberFile(_WithoutFolder):
     """A file in an archive, read from where it is."""
 
-    def __init__(self, label: str, member: ArchiveMember) -> None:
-        self.label = label
+    def __init__(self, member: ArchiveMember) -> None:
+        self.label = member.label
         self._member = member
 
     def __reduce__(self) -> tuple[type[BytesFile], tuple[str, bytes]]:
@@ -136,14 +140,8 @@ class MemberFile:
         """Yields the member for the native reader to open."""
         yield self.label, self._member
 
-    def execution(self) -> None:
-        """Returns None: a member has no folder."""
 
-    def metrics(self) -> None:
-        """Returns None: a member has no folder."""
-
-
-class OpenFile:
+class OpenFile(_WithoutFolder):
     """A seekable file object, read from its position at construction."""
 
     def __init__(self, label: str | None, file: BinaryFile) -> None:
@@ -171,14 +169,8 @@ class OpenFile:
         self._file.seek(self._start)
         yield self.label, self._file
 
-    def execution(self) -> None:
-        """Returns None: a file object has no folder."""
 
-    def metrics(self) -> None:
-        """Returns None: a file object has no folder."""
-
-
-class StreamFile:
+class StreamFile(_WithoutFolder):
     """A pipe, a device, or a file object that cannot seek: its bytes come once."""
 
     def __init__(self, label: str | None, file: BinaryFile, close: Callable[[], None] | None = None) -> None:
@@ -215,12 +207,6 @@ class StreamFile:
             yield self.label, _Rejoined(self.head(), self._file)
         finally:
             self._close()
-
-    def execution(self) -> None:
-        """Returns None: a stream has no folder."""
-
-    def metrics(self) -> None:
-        """Returns None: a stream has no folder."""
 
 
 class _Rejoined:
