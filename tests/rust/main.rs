@@ -29,6 +29,7 @@ mod findings;
 mod flight_recorder;
 mod foreign;
 mod frames;
+mod fuzzed;
 mod gap;
 mod graph_marks;
 mod graph_nodes;

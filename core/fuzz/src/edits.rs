@@ -10,13 +10,13 @@ use kinetoscope::link::MergedRanks;
 use kinetoscope::time::TimeRange;
 use kinetoscope::{LinkedTrace, Trace, write_snapshot};
 
-use crate::writers;
+use super::writers;
 
 /// Makes all edits.
 pub fn exercise(linked: &Arc<LinkedTrace>) {
     let trace = &linked.trace;
-    for keeps_modules in [false, true] {
-        for redacted in redact([trace], Redaction { keeps_modules }) {
+    for (keeps_modules, is_strict) in [(false, false), (true, true)] {
+        for redacted in redact([trace], Redaction { keeps_modules, is_strict }) {
             assert_eq!(redacted.events.start, trace.events.start);
             expect_linkable(redacted);
         }

@@ -12,7 +12,7 @@ use kinetoscope::write::execution::write_execution;
 use kinetoscope::{Input, Limits, LinkedTrace, Trace, read, write_snapshot};
 use serde_json::Value;
 
-use crate::tables::exercise_recording;
+use super::tables::exercise_recording;
 
 /// Writes all formats.
 pub fn exercise(linked: &Arc<LinkedTrace>) {
