@@ -16,22 +16,31 @@ MOST = 2.3
 SHORT = 0.12
 """Seconds that are too few to tell how they grow."""
 SMALL_MB = 150
+ATTEMPTS = 3
+"""A cost that grows too fast does so each time; a busy machine does not slow the same size down each time."""
 
 TESTS = Path(__file__).resolve().parents[2]
 
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_cost_is_that_of_the_size(shape: str) -> None:
+    for _ in range(ATTEMPTS):
+        if not (growth := superlinear(shape)):
+            break
+    assert not growth
+
+
+def superlinear(shape: str) -> dict[str, tuple[float, ...]]:
+    """Seconds, or MB of all together, of what grew faster than the input, at n, 2n and 4n."""
     script = TESTS / "support/growth.py"
     command = [sys.executable, str(script), shape, str(SIZE)]
     done = subprocess.run(command, check=True, capture_output=True, text=True, env={"PYTHONPATH": str(TESTS)})
     found = json.loads(done.stdout.splitlines()[-1])
     once, twice, four_times = found["seconds"]
-    too_long = {
+    growth = {
         name: (once[name], twice[name], seconds)
         for name, seconds in four_times.items()
         if seconds > SHORT and seconds > MOST * twice[name] and seconds > MOST**2 * once[name]
     }
-    assert not too_long, too_long
     peaks = found["peaks_mb"]
-    assert peaks[2] < SMALL_MB or peaks[2] < MOST * peaks[1], peaks
+    return growth if peaks[2] < SMALL_MB or peaks[2] < MOST * peaks[1] else {**growth, "peak": tuple(peaks)}
