@@ -24,7 +24,7 @@ PYTEST := $(BIN)/python -m pytest
 UNIT := $(PYTEST) -m unit tests/py tests/house
 NPM := npm --prefix wasm --silent run
 
-.PHONY: help setup tools packages build wasm demo lint format check test test-rust test-web test-py notebooks bench wheel fixtures clean
+.PHONY: help setup tools packages build wasm demo lint lint-rust lint-scripts format check test check-rust check-rest test-rust test-web test-py notebooks bench wheel fixtures clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-10s %s\n", $$1, $$2 }' Makefile
@@ -46,9 +46,13 @@ wasm: $(BUNDLE) ## the front-end alone: core to WebAssembly, TypeScript to widge
 demo: $(BASE) build ## read a trace that is shipped here, print its summary, write demo/report.html
 	@scripts/demo.sh
 
-lint: $(DEV) $(TORCH) $(BUNDLE)
+lint: lint-rust lint-scripts
+
+lint-rust: $(BUNDLE)
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
+
+lint-scripts: $(DEV) $(TORCH) $(BUNDLE)
 	$(BIN)/ruff check --quiet
 	$(BIN)/ruff format --quiet --check
 	wasm/node_modules/.bin/pyright
@@ -66,7 +70,15 @@ check: build lint ## lint, types and unit tests: offline, under a minute when bu
 	$(NPM) test
 	$(UNIT)
 
-test: tools lint test-rust test-web notebooks test-py ## every test, browser and torch included
+test: tools ## every test, browser and torch included
+	@$(MAKE) --no-print-directory -j2 SIDE_BY_SIDE=1 check-rust check-rest
+	@$(MAKE) --no-print-directory test-py
+
+check-rust: # one after another: cargo does not share target
+	@$(MAKE) --no-print-directory SIDE_BY_SIDE= lint-rust test-rust
+
+check-rest: # all that does not wait for the compiler of Rust
+	@$(MAKE) --no-print-directory SIDE_BY_SIDE= lint-scripts test-web notebooks
 
 test-rust: ## the core's tests and the examples in its documentation
 	scripts/test-rust.sh --all
