@@ -191,10 +191,11 @@ def test_a_block_that_raises_leaves_nothing(tmp_path: Path) -> None:
     assert target.read_bytes() == b"before"
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
 def test_a_folder_that_may_not_be_written_is_named(pair: list[Path], tmp_path: Path) -> None:
     folder = tmp_path / "locked"
     folder.mkdir(mode=0o500)
+    if os.access(folder, os.W_OK):
+        pytest.skip("root may write everywhere")
     with pytest.raises(PermissionError) as error:
         ks.read(pair[0]).to_chrome(folder / "x.json")
     assert error.value.filename == str(folder / "x.json")
