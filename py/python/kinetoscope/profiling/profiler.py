@@ -463,7 +463,7 @@ class profile(OnDemand):  # noqa: N801 - a drop-in replacement for torch.profile
         num_bytes = window.kineto.stat().st_size
         rival = folder.rival(rank, cycle)
         recording = folder.publish(window, rank=rank, cycle=cycle)
-        self._written.append(recording)
+        self._remember(recording)
         problems = flaws(recording, num_bytes) if self._check else []
         if rival:
             problems.append(f"replaced {rival} of another process: pass a different rank= or dir= to each process")

@@ -29,6 +29,7 @@ class Results(TorchMethods):
         self.dir = folder
         self._writer = Writer()
         self._written: list[Recording] = []
+        self._identities: dict[Path, tuple[int, ...]] = {}
         self._traces: dict[Path, Trace] = {}
         self._metrics: Path | None = None
         self._energy: list[Energy] = []
@@ -61,7 +62,10 @@ class Results(TorchMethods):
 
     @property
     def trace(self) -> Trace:
-        """Trace of the last window, read at first use. Raises RuntimeError without a window."""
+        """Trace of the last window, read at first use.
+
+        Raises RuntimeError without a window, or if a later recording replaced its files.
+        """
         return self._read(self._last("read"))
 
     @property
@@ -78,12 +82,15 @@ class Results(TorchMethods):
         """Writes the Kineto trace of the last window to `path`; gzip if `path` ends in `.gz`.
 
         Copies the recorded file, because torch can save a window only once. With options, such as
-        `use_python_export`, torch writes the file. Raises RuntimeError without a window.
+        `use_python_export`, torch writes the file. Raises RuntimeError without a window, or if a
+        later recording replaced its files.
         """
         if any(options.values()):
             self._profiler.export_chrome_trace(path, **options)
         else:
-            _copy_as(self._last("export").kineto, Path(path))
+            recording = self._last("export")
+            self._expect_own(recording, "export")
+            _copy_as(recording.kineto, Path(path))
 
     def gather(
         self, to: str | os.PathLike[str] | None = None, *, storage_options: Mapping[str, Any] | None = None
@@ -109,10 +116,26 @@ class Results(TorchMethods):
             raise RuntimeError(f"ks.profile: expected a recorded window to {action}, found none")
         return self._written[-1]
 
+    def _remember(self, recording: Recording) -> None:
+        """Adds a window, with the identity of its files."""
+        paths = [path for path in (recording.kineto, recording.execution) if path]
+        self._identities |= {path: _identity(path) for path in paths}
+        self._written.append(recording)
+
+    def _expect_own(self, recording: Recording, action: str) -> None:
+        """Raises RuntimeError if a file is gone, or another one with the same name."""
+        for path in (recording.kineto, recording.execution):
+            if path and _identity(path) != self._identities[path]:
+                raise RuntimeError(
+                    f"ks.profile: expected the recorded {path} to {action}, found that it was removed or replaced, "
+                    "as by a later recording: pass a different dir= to each"
+                )
+
     def _read(self, recording: Recording) -> Trace:
         from kinetoscope._load.read import read
 
         if recording.kineto not in self._traces:
+            self._expect_own(recording, "read")
             self._traces[recording.kineto] = read(recording.kineto, recording.execution)
         return self._traces[recording.kineto]
 
@@ -121,6 +144,15 @@ class Results(TorchMethods):
         for problem in self._writer.take():
             self._has_failed |= problem.error is not None
             warn(f"ks.profile: {problem}")
+
+
+def _identity(path: Path) -> tuple[int, ...]:
+    """Device, inode, size and time of change, which a later file of the name does not share."""
+    try:
+        found = path.stat()
+    except OSError:
+        return ()
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
 
 
 def _copy_as(source: Path, target: Path) -> None:
