@@ -9,22 +9,32 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeAlias
 
+    Place: TypeAlias = tuple[int, int]
+    """Device and inode."""
     State: TypeAlias = tuple[int, int]
     """Size in bytes and modification time in ns."""
 
-_read: dict[tuple[int, int], tuple[str, State]] = {}
-"""Path and state of each file that was read, by device and inode."""
-_written: dict[tuple[int, int], State] = {}
+_read: dict[Place, tuple[str, State]] = {}
+"""Path and state of each file that was read."""
+_written: dict[Place, State] = {}
 """State of each file that this process wrote, as it was written."""
+
+
+def identity(path: str | os.PathLike[str]) -> tuple[Place, State]:
+    """Returns place and state of a file, which no later file of the same name shares.
+
+    Raises OSError without a file.
+    """
+    found = os.stat(path)
+    return (found.st_dev, found.st_ino), (found.st_size, found.st_mtime_ns)
 
 
 def note_input(path: str | os.PathLike[str]) -> None:
     """Remembers that a file is read. What this process wrote itself may be written again."""
     try:
-        found = os.stat(path)
+        place, state = identity(path)
     except OSError:
         return
-    place, state = (found.st_dev, found.st_ino), (found.st_size, found.st_mtime_ns)
     if _written.get(place) != state:
         _read[place] = (os.path.realpath(path), state)
 
@@ -32,16 +42,14 @@ def note_input(path: str | os.PathLike[str]) -> None:
 def forget_input(path: str | os.PathLike[str]) -> None:
     """Forgets a file of which nothing was read."""
     with suppress(OSError):
-        found = os.stat(path)
-        _read.pop((found.st_dev, found.st_ino), None)
+        _read.pop(identity(path)[0], None)
 
 
 def note_output(path: str | os.PathLike[str]) -> None:
     """Remembers that this process wrote a file."""
-    found = os.stat(path)
-    place = (found.st_dev, found.st_ino)
+    place, state = identity(path)
     _read.pop(place, None)
-    _written[place] = (found.st_size, found.st_mtime_ns)
+    _written[place] = state
 
 
 def refuse_input(path: str | os.PathLike[str]) -> None:
@@ -50,13 +58,13 @@ def refuse_input(path: str | os.PathLike[str]) -> None:
     A freed inode may have become another file's: the path, or size and time, must be the same.
     """
     try:
-        found = os.stat(path)
+        place, state = identity(path)
     except OSError:
         return
-    known = _read.get((found.st_dev, found.st_ino))
+    known = _read.get(place)
     if known is None:
         return
-    source, state = known
-    if source == os.path.realpath(path) or state == (found.st_size, found.st_mtime_ns):
+    source, read_state = known
+    if source == os.path.realpath(path) or read_state == state:
         other = "" if os.path.realpath(path) == os.path.abspath(path) else f" ({source})"
         raise ValueError(f"expected an output other than the input files, found {os.fspath(path)!s}{other}")

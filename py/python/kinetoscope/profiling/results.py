@@ -12,6 +12,7 @@ from typing import Any
 
 from kinetoscope._analysis.doctor import Diagnosis, diagnosis
 from kinetoscope._base.warnings import warn
+from kinetoscope._io.inputs import identity
 from kinetoscope._io.paths import is_url
 from kinetoscope.profiling import pytorch
 from kinetoscope.profiling.folder import Recording
@@ -29,7 +30,7 @@ class Results(TorchMethods):
         self.dir = folder
         self._writer = Writer()
         self._written: list[Recording] = []
-        self._identities: dict[Path, tuple[int, ...]] = {}
+        self._identities: dict[Path, object] = {}
         self._traces: dict[Path, Trace] = {}
         self._metrics: Path | None = None
         self._energy: list[Energy] = []
@@ -146,13 +147,12 @@ class Results(TorchMethods):
             warn(f"ks.profile: {problem}")
 
 
-def _identity(path: Path) -> tuple[int, ...]:
-    """Device, inode, size and time of change, which a later file of the name does not share."""
+def _identity(path: Path) -> object:
+    """Returns the identity of a file; None without a file."""
     try:
-        found = path.stat()
+        return identity(path)
     except OSError:
-        return ()
-    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+        return None
 
 
 def _copy_as(source: Path, target: Path) -> None:
