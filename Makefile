@@ -88,7 +88,7 @@ test-web: $(BUNDLE) ## the front-end's tests in node
 
 test-py: $(DEV) $(TORCH) build ## the Python, browser and house tests
 	KINETOSCOPE_BROWSER="$$(scripts/browser.sh)" && export KINETOSCOPE_BROWSER && \
-	$(PYTEST) -m "not alone" --numprocesses logical --maxprocesses 8 && $(PYTEST) -m alone
+	$(PYTEST) -m "not alone and not nightly" --numprocesses logical --maxprocesses 8 && $(PYTEST) -m alone
 
 notebooks: $(DEV) $(TORCH) build ## execute the notebooks
 	$(PYTEST) --nbmake notebooks

@@ -1,19 +1,20 @@
-"""A loop that is recorded, by `ks.profile` and by torch's profiler with an observer of its own."""
+"""A loop that is recorded, by `ks.profile` and by torch's profiler alone."""
 
 from __future__ import annotations
 
+import contextlib
 import statistics
 import sys
 import tempfile
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import kinetoscope as ks
-from case import Measured, Skipped, short
+from case import Measured, Skipped, compared, short
 from pairs import alternate
 
 if TYPE_CHECKING:
@@ -36,15 +37,44 @@ def measure() -> list[Measured]:
     Both record the same between calls. That part varies more between loops than calls take, so it
     is excluded.
     """
+    step = _step(_torch_alone())
+    with _quiet_folder() as folder:
+        return [_beside(sort(folder), step) for sort in (_recorded, _waiting)]
+
+
+def measure_distortion() -> list[Measured]:
+    """Measures an iteration that `ks.profile` records, as a multiple of torch's own.
+
+    The observed iteration is excluded, as in all results.
+    """
+    torch = _torch_alone()
+    found = []
+    with _quiet_folder() as folder:
+        for subject, step in (("1,500 additions", _additions(torch)), ("a transformer layer", _layer(torch))):
+            ours, theirs = (partial(_whole, loop, step) for loop in _recorded(folder))
+            pairs = alternate(ours, theirs, NUM_PAIRS)
+            found.append(compared(f"{subject}, {NUM_STEPS} iterations", pairs, pairs.ratios, "ms", "torch.profiler"))
+    return found
+
+
+def _whole(loop: Loop, step: Callable[[], None]) -> float:
+    return _median(loop, step).all
+
+
+def _torch_alone() -> Any:
     try:
         import torch
     except ImportError:
         raise Skipped("needs PyTorch") from None
     torch.set_num_threads(1)
-    step = _step(torch)
+    return torch
+
+
+@contextlib.contextmanager
+def _quiet_folder() -> Generator[Path]:
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return [_beside(sort(Path(folder)), step) for sort in (_recorded, _waiting)]
+        yield Path(folder)
 
 
 def _beside(loops: tuple[Loop, Loop], step: Callable[[], None]) -> Measured:
@@ -78,6 +108,26 @@ def _step(torch: Any) -> Callable[[], None]:
     return step
 
 
+def _additions(torch: Any) -> Callable[[], None]:
+    number = torch.ones(4)
+
+    def step() -> None:
+        for _ in range(1500):
+            number.add(1)
+
+    return step
+
+
+def _layer(torch: Any) -> Callable[[], None]:
+    layer = torch.nn.TransformerEncoderLayer(64, 4, 128, batch_first=True)
+    batch = torch.randn(4, 16, 64)
+
+    def step() -> None:
+        layer(batch).sum().backward()
+
+    return step
+
+
 Loop = Callable[[], "AbstractContextManager[Any]"]
 
 
@@ -91,13 +141,11 @@ def _waiting(folder: Path) -> tuple[Loop, Loop]:
 
 
 def _torch(folder: Path, active: int, wait: int) -> AbstractContextManager[Any]:
-    from torch.profiler import ExecutionTraceObserver, profile, schedule
+    from torch.profiler import profile, schedule
 
-    observer = ExecutionTraceObserver().register_callback(str(folder / "et.json"))
     return profile(
         schedule=schedule(wait=wait, warmup=1, active=active, repeat=1),
         record_shapes=True,
-        execution_trace_observer=observer,
         on_trace_ready=lambda prof: prof.export_chrome_trace(str(folder / "kineto.json")),
     )
 
@@ -117,5 +165,5 @@ def _median(loop: Loop, step: Callable[[], None]) -> Iteration:
 
 
 if __name__ == "__main__":
-    for found in measure():
-        print(f"{found.value:+.2f} %: {found.ours} and {found.peer}", file=sys.stderr)
+    for found in [*measure(), *measure_distortion()]:
+        print(f"{found.value:+.3f}: {found.ours} and {found.peer}", file=sys.stderr)

@@ -102,6 +102,13 @@ EXPERIMENTS = [
         ],
     ),
     Experiment(
+        collect.measure_distortion,
+        [
+            Case("an iteration that `ks.profile` records: additions", at_most(1.05, None, "× torch.profiler's")),
+            Case("an iteration that `ks.profile` records: a layer", at_most(1.05, None, "× torch.profiler's")),
+        ],
+    ),
+    Experiment(
         web.measure_node,
         [Case("WebAssembly in Node", at_least(0.35, 0.6, "× native speed"))],
     ),

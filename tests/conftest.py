@@ -10,8 +10,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import kinetoscope as ks
 import pytest
+
+# A machine that runs two tests at a time is slow now and then.
+hypothesis.settings.register_profile("patient", deadline=None)
+hypothesis.settings.load_profile("patient")
 
 # A shell lets what it starts in the background ignore Ctrl-C, and the tests of Ctrl-C inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -235,7 +235,8 @@ impl Trace {
     ) -> PyResult<(Self, Bound<'py, PyBytes>)> {
         let linked = self.linked();
         let cut = move || {
-            let wanted = SelectionRequest { start_ns, end_ns, iteration, ..SelectionRequest::default() };
+            let wanted =
+                SelectionRequest { start_ns, end_ns, iteration, is_with_observed: true, ..SelectionRequest::default() };
             let range = Selection::of(&linked, &wanted)?.range.ok_or_else(nothing_asked)?;
             let trimmed = trim(&linked, range);
             Ok((Self::new(trimmed.trace, 1), trimmed.ids))

@@ -23,7 +23,7 @@ def main() -> None:
     dist.init_process_group("gloo")
     size = dist.get_world_size()
     first, last = dist.new_group([0, 1]), dist.new_group([size - 2, size - 1])
-    with ks.profile(sys.argv[1], wait=0, warmup=1, active=2, repeat=1) as prof:
+    with ks.profile(sys.argv[1], wait=0, warmup=1, active=2, repeat=1, execution_trace="same") as prof:
         for _ in range(3):
             collectives()
             rooted()

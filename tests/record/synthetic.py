@@ -44,6 +44,8 @@ class Recorder:
     def __init__(self, start_ns: int = 5_000_000_000) -> None:
         self.start_ns = start_ns
         self.process_name = "python"
+        self.is_observed = True
+        """Whether operators have a record id and a node: the observer of the Execution Trace runs."""
         self.device = dict(DEVICE)
         self.events: list[Json] = []
         self.nodes: list[Json] = []
@@ -74,7 +76,8 @@ class Recorder:
         self._next_record += 1
         node = self._enter(thread)
         event = self._host_event(category, name, thread)
-        event["args"] = {"External id": record, "Record function id": record, **_shape_args(shapes), **(args or {})}
+        record_id = record if self.is_observed else 0
+        event["args"] = {"External id": record, "Record function id": record_id, **_shape_args(shapes), **(args or {})}
         event["args"] |= {"Sequence number": seq, "Fwd thread id": 0} if seq >= 0 else {}
         event["args"]["Ev Idx"] = record - 1
         self.spend(thread, 1_500)
@@ -104,7 +107,8 @@ class Recorder:
 
     def _leave(self, node: int, thread: int, name: str, inputs: Json, attrs: list[Json]) -> None:
         self._parents[thread].pop()
-        self.nodes.append(_node(node, self._parents[thread][-1], name, inputs, attrs))
+        if self.is_observed:
+            self.nodes.append(_node(node, self._parents[thread][-1], name, inputs, attrs))
 
     def _take_node(self) -> int:
         self._next_node += 3  # the observer numbers tensors and storages from the same counter

@@ -1,8 +1,9 @@
 """Generates the trace that a newcomer would look at: a small transformer in training, as it might look on a GPU.
 
 Nothing here was measured, and no file of it is kept: tests and pictures make it anew. Each iteration has Python frames
-and modules around its operators, a forward and a backward pass, and gradients that are reduced beside it. Iteration 2
-waits for its data; in iteration 3 one kernel takes far longer than in the others, and `SLOW_FRAME` launched it.
+and modules around its operators, a forward and a backward pass, and gradients that are reduced beside it. Iteration 0
+has the Execution Trace. Iteration 2 waits for its data; in iteration 3 one kernel takes far longer than in the others,
+and `SLOW_FRAME` launched it.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from synthetic import Json, Recorder
 from synthetic_cuda import ADAM, COMPUTE, GEMM, SIDE, all_reduce, grid
 
 ITERATIONS = 5
-STALLED, SLOW = 2, 3
+OBSERVED, STALLED, SLOW = 0, 2, 3
 SLOW_KERNEL = (
     "void at::native::elementwise_kernel<128, 4, at::native::gpu_kernel_impl_nocast<at::native::masked_fill_kernel("
     "at::TensorIterator&, c10::Scalar const&)::{lambda(float, bool)#1}> >(int)"
@@ -64,6 +65,7 @@ class Training:
 
     def iteration(self, number: int) -> None:
         recorder = self.recorder
+        recorder.is_observed = number == OBSERVED
         with recorder.operator(f"ProfilerStep#{number}", category="user_annotation"):
             self.load(2_600_000 if number == STALLED else 60_000)
             with self.frame("train.py(71): step"):

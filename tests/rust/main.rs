@@ -57,6 +57,7 @@ mod nodes;
 mod nsight;
 mod nsight_hostile;
 mod nsight_shared;
+mod observed;
 mod overloads;
 mod param;
 mod pipelines;

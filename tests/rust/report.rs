@@ -48,12 +48,26 @@ fn sections_lead_to_what_they_are_about() {
     let page = html(&Session::new(linked(&events())));
     assert!(page.contains("<h1 class=\"ks-title\">a &amp; b</h1>"));
     assert!(page.contains("&lt;x&gt;.json"), "facts of the host");
-    assert!(page.contains("with_stack"), "options of the recording");
+    assert!(page.contains("with_stack=True"), "options of the recording, as they are typed");
     assert!(page.contains("<b>foo</b> <small>void at::foo&lt;int&gt;(&quot;&lt;b&gt;&quot;)</small>"));
     assert!(page.contains("href=\"#event=3\""), "the longest run");
     assert!(page.contains("href=\"#range=100000-400000\""), "the slowest iteration");
     assert!(page.contains("slowest: 5"));
     assert!(!page.contains("<b>\")") && !page.contains(" style="));
+}
+
+#[test]
+fn iterations_without_device_work_are_not_said_to_be_unmarked() {
+    let step = |number: u32, ts: u32| {
+        json!({"ph": "X", "cat": "user_annotation", "name": format!("ProfilerStep#{number}"), "pid": 1, "tid": 2,
+               "ts": ts, "dur": 100})
+    };
+    let operator = json!({"ph": "X", "cat": "cpu_op", "name": "aten::add", "pid": 1, "tid": 2, "ts": 110, "dur": 9});
+    let page = html(&Session::new(linked(&json!([step(4, 0), step(5, 100), operator]))));
+    assert!(page.contains("mean of 2 iterations"));
+    assert!(page.contains("No device work was recorded") && !page.contains("No iteration is marked"), "{page}");
+    let page = html(&Session::new(linked(&json!([operator]))));
+    assert!(page.contains("No iteration is marked; call `prof.step()`") && !page.contains("mean of"), "{page}");
 }
 
 #[test]

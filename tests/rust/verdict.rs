@@ -448,7 +448,7 @@ fn steps_of_several_processes_are_said_beside_the_verdict() {
     let merged = verdict(&linked(&[step(1, 5, 0), step(1, 6, 100), step(2, 5, 40), step(2, 6, 140)]));
     let problem = of(&merged, "steps_of_several_processes").unwrap();
     assert_eq!((problem.count, problem.num_all, problem.events.as_slice()), (2, Some(4), &[2, 3][..]));
-    assert!(problem.is_shown());
+    assert!(problem.is_shown);
     assert_eq!(merged.state, VerdictState::Complete);
     let device = json!({"ph": "X", "cat": "gpu_user_annotation", "name": "ProfilerStep#5", "pid": 0, "tid": 7,
         "ts": 40, "dur": 100, "args": {"device": 0, "stream": 7}});

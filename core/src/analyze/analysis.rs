@@ -62,8 +62,9 @@ impl Analysis {
     ///
     /// The selection is `start_ns` and `end_ns` (times as in the tables), `iteration` (the number
     /// of a `ProfilerStep#n`), `stream`, `launched_inside` (skips device events whose launch is
-    /// outside the range) and `clip` (default true; with false, an event counts whole in the range
-    /// in which it, or its launch, begins). An error lists the valid choices.
+    /// outside the range), `clip` (default true; with false, an event counts whole in the range in
+    /// which it, or its launch, begins) and `observed` (default false; see [`Selection::of`]). An
+    /// error lists the valid choices.
     ///
     /// ```
     /// use std::sync::Arc;

@@ -133,7 +133,7 @@ fn operators(linked: &LinkedTrace, (nodes, events): &(FileSide<'_>, FileSide<'_>
     let (trace, links) = (&linked.trace, &linked.links.nodes);
     let mut share = LinkedShare::default();
     for row in (0..trace.events.len()).filter(|row| is_call(trace, *row)) {
-        let how = links.how.filter(|_| links.node_of_event.get(row).is_some());
+        let how = links.find(row).map(|(_, how)| how);
         share.add(how.ok_or_else(|| events.reason(linked, row, nodes)));
     }
     share

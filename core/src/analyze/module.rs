@@ -24,8 +24,12 @@ pub(super) static MODULES: Analysis = Analysis {
     run: Run::Trace(|selection, _: &Options| {
         let rows = modules(selection);
         let has_device = rows.iter().any(|module| module.device_self_ns > 0);
-        AnalysisResult::of(&TABLE, rows, "no nn.Module was recorded (with_stack or with_modules records them)")
-            .drawn(Plot::of_own_time("module", has_device))
+        AnalysisResult::of(
+            &TABLE,
+            rows,
+            "no nn.Module was recorded (with_stack=True or with_modules=True records them)",
+        )
+        .drawn(Plot::of_own_time("module", has_device))
     }),
 };
 

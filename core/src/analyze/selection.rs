@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::interval::{clip, union, within};
 use super::options::unexpected;
 use crate::error::Error;
-use crate::link::{LinkedTrace, lacks_device_work};
+use crate::link::{Iteration, LinkedTrace, lacks_device_work};
 use crate::time::{TimeRange, Ts, add_ns};
 use crate::trace::track::Stream;
 
@@ -42,6 +42,9 @@ pub struct SelectionRequest {
     pub is_launched_inside: bool,
     /// See [`Selection::is_unclipped`].
     pub is_unclipped: bool,
+    /// Whether iterations in which the observer of the Execution Trace ran are selected, too, if no
+    /// range and no iteration is asked for.
+    pub is_with_observed: bool,
 }
 
 impl SelectionRequest {
@@ -61,7 +64,8 @@ impl SelectionRequest {
             Some(other) => Err(unexpected(&format!("true or false as {name}"), &other.to_string())),
         };
         let (is_launched_inside, is_unclipped) = (flag("launched_inside", false)?, !flag("clip", true)?);
-        Ok(Self { start_ns, end_ns, iteration, stream, is_launched_inside, is_unclipped })
+        let is_with_observed = flag("observed", false)?;
+        Ok(Self { start_ns, end_ns, iteration, stream, is_launched_inside, is_unclipped, is_with_observed })
     }
 }
 
@@ -71,12 +75,20 @@ impl<'a> Selection<'a> {
         Self::within(linked, None)
     }
 
+    /// Everything but the iterations in which the observer of the Execution Trace ran.
+    pub(super) fn clean(linked: &'a Arc<LinkedTrace>) -> Self {
+        Self::within(linked, linked.clean_range())
+    }
+
     /// The bounds of a range, if there is one.
     pub fn within(linked: &'a Arc<LinkedTrace>, range: Option<TimeRange>) -> Self {
         Self { linked, range, stream: None, is_launched_inside: false, is_unclipped: false }
     }
 
     /// Resolves a request. An error where the trace does not have the part.
+    ///
+    /// Without a range or an iteration, leaves out the iterations in which the observer of the
+    /// Execution Trace ran: see [`LinkedTrace::clean_range`].
     pub fn of(linked: &'a Arc<LinkedTrace>, wanted: &SelectionRequest) -> Result<Self, Error> {
         let range = range(linked, wanted)?;
         if let Some(stream) = wanted.stream {
@@ -206,6 +218,17 @@ impl<'a> Selection<'a> {
         self_ns
     }
 
+    /// The iterations that meet the selection, in the order of time.
+    pub(super) fn iterations(&self) -> impl Iterator<Item = &'a Iteration> + use<'a> {
+        let span = self.span();
+        self.linked.links.iterations.iter().filter(move |iteration| span.overlaps(iteration.start, iteration.dur))
+    }
+
+    /// The range, unless it is the one that is selected by default.
+    pub(super) fn range_asked_for(&self) -> Option<TimeRange> {
+        self.range.filter(|range| Some(*range) != self.linked.clean_range())
+    }
+
     /// The selected range.
     pub fn span(&self) -> TimeRange {
         self.range.unwrap_or_else(|| self.linked.range())
@@ -226,7 +249,7 @@ fn range(linked: &LinkedTrace, wanted: &SelectionRequest) -> Result<Option<TimeR
         return Ok(Some(iteration.range()));
     }
     if start.or(end).is_none() {
-        return Ok(None);
+        return Ok(if wanted.is_with_observed { None } else { linked.clean_range() });
     }
     let whole = linked.range();
     let range = TimeRange { start: start.unwrap_or(whole.start), end: end.unwrap_or(whole.end) };

@@ -1,5 +1,6 @@
 //! Statistics of durations.
 
+use crate::sort;
 use crate::time::sum_ns;
 
 /// Durations of the same thing, together and apart; all 0 of none.
@@ -26,6 +27,13 @@ impl Durations {
             max_ns: durs.iter().copied().max().unwrap_or(0),
         }
     }
+}
+
+/// The lower one of two; 0 of none.
+pub(super) fn median(values: impl Iterator<Item = i64>) -> i64 {
+    let mut values: Vec<_> = values.collect();
+    sort::ascending(&mut values);
+    values.get(values.len().saturating_sub(1) / 2).copied().unwrap_or(0)
 }
 
 /// The sample standard deviation; `None` of fewer than two.

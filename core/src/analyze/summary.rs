@@ -261,9 +261,6 @@ fn iterations(selection: &Selection<'_>) -> Vec<IterationRow> {
     let lost = selection.linked.lost_work().ranges.iter().map(|lost| lost.time).collect();
     let unknown = RangeCover::of(difference(&union(lost), &busy));
     let busy = RangeCover::of(busy);
-    let span = selection.span();
-    let inside =
-        selection.linked.links.iterations.iter().filter(|iteration| span.overlaps(iteration.start, iteration.dur));
     let row = |iteration: &crate::link::Iteration| {
         let range = iteration.range();
         // Iterations may overlap: by bisection, each takes the same time however much it holds.
@@ -277,5 +274,5 @@ fn iterations(selection: &Selection<'_>) -> Vec<IterationRow> {
             device_unknown_ns,
         }
     };
-    inside.map(row).collect()
+    selection.iterations().map(row).collect()
 }

@@ -31,6 +31,9 @@ const ATTRS: [(&str, &str, LayoutSlot); 9] = [
     ("kernel_file", "string", LayoutSlot::KernelFile),
 ];
 
+/// An attribute that every node has and no column holds: least and greatest values of the inputs.
+const TENSOR_RANGE: &str = "tensor_range";
+
 /// Converts all nodes to the new layout, and records this in the header.
 pub(super) fn upgrade(draft: &mut ExecutionDraft) {
     let schema = draft.strings.intern(SCHEMA);
@@ -47,6 +50,7 @@ pub(super) fn upgrade(draft: &mut ExecutionDraft) {
         complete(&mut draft.strings, &mut node.outputs);
         complete_groups(&mut draft.strings, node);
         let mut rest = ExtraAttrs::of(draft.strings.text(node.layout), draft.strings.text(node.rest));
+        rest.add(TENSOR_RANGE, "string", &json!(""));
         fill(&draft.strings, &groups, node, &mut rest);
         node.layout = draft.strings.intern(&layout(&rest));
         node.rest = draft.strings.intern(&rest.object());

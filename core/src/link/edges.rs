@@ -23,7 +23,9 @@ impl LinkedTrace {
     fn node_edges(&self) -> impl Iterator<Item = Edge> + '_ {
         let nodes = &self.links.nodes;
         (0..self.trace.events.len()).filter_map(move |row| {
-            Some(Edge::node(row as u32, nodes.node_of_event.get(row)?, nodes.how?, nodes.confidence))
+            let (node, how) = nodes.find(row)?;
+            let confidence = if Some(how) == nodes.how { nodes.confidence } else { how.confidence() };
+            Some(Edge::node(row as u32, node, how, confidence))
         })
     }
 

@@ -6,6 +6,7 @@ use crate::sort;
 use crate::time::{Dur, TimeRange, Ts};
 use crate::trace::Trace;
 use crate::trace::iteration::iteration_number;
+use crate::trace::kind::EventKind;
 
 /// One iteration of the training or serving loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,12 +19,20 @@ pub struct Iteration {
     pub start: Ts,
     /// Its duration.
     pub dur: Dur,
+    /// Whether the observer of the Execution Trace ran in it, which inflates its host times.
+    pub is_observed: bool,
 }
 
 impl Iteration {
     /// From its start to its end.
     pub fn range(&self) -> TimeRange {
         TimeRange { start: self.start, end: self.start.after(self.dur) }
+    }
+
+    /// The place of the iteration at a time, among all in the order of time.
+    pub(super) fn at(iterations: &[Self], time: Ts) -> Option<usize> {
+        let at = iterations.partition_point(|iteration| iteration.start <= time).checked_sub(1)?;
+        (time < iterations[at].range().end).then_some(at)
     }
 }
 
@@ -34,7 +43,8 @@ pub(super) fn find_iterations(trace: &Trace) -> (Vec<Iteration>, Vec<usize>) {
         .filter(|row| !trace.is_on_device(*row))
         .filter_map(|row| {
             let number = iteration_number(trace.event_name(row))?;
-            Some(Iteration { number, event: row as u32, start: events.start[row], dur: events.dur[row] })
+            let (start, dur) = (events.start[row], events.dur[row]);
+            Some(Iteration { number, event: row as u32, start, dur, is_observed: false })
         })
         .collect();
     sort::by_key(&mut iterations, |iteration| (iteration.start, iteration.number, iteration.event));
@@ -46,6 +56,32 @@ pub(super) fn find_iterations(trace: &Trace) -> (Vec<Iteration>, Vec<usize>) {
     (iterations, late)
 }
 
+/// Removes the last iteration if it is empty: the loop ended right after the step that began it.
+///
+/// It has no event but Python frames, while others have, and lasts less than a tenth of each other.
+pub(super) fn remove_stub(trace: &Trace, iterations: &mut Vec<Iteration>) {
+    let Some((last, others)) = iterations.split_last() else { return };
+    if others.iter().any(|other| other.dur.0 / MIN_RATIO <= last.dur.0) {
+        return;
+    }
+    let is_work = |row: &usize| {
+        let is_own = trace.events.kind[*row] == EventKind::Python || iteration_number(trace.event_name(*row)).is_some();
+        !is_own && !trace.is_on_device(*row)
+    };
+    let mut has_work = [false; 2];
+    for row in (0..trace.events.len()).filter(is_work) {
+        if let Some(at) = Iteration::at(iterations, trace.events.start[row]) {
+            has_work[usize::from(at + 1 == iterations.len())] = true;
+        }
+    }
+    if has_work == [true, false] {
+        iterations.pop();
+    }
+}
+
+/// How many times as long as a stub each other iteration is.
+const MIN_RATIO: i64 = 10;
+
 /// Assigns events to iterations: host events by their start, device events by their launch, or by
 /// their own start without one.
 pub(super) fn of_events(trace: &Trace, iterations: &[Iteration], launch: &OptionalColumn) -> OptionalColumn {
@@ -53,10 +89,7 @@ pub(super) fn of_events(trace: &Trace, iterations: &[Iteration], launch: &Option
     let mut column = OptionalColumn::empty(events.len());
     for row in 0..events.len() {
         let host = launch.get(row).map_or(row, |launch| launch as usize);
-        let start = events.start[host];
-        let after = iterations.partition_point(|iteration| iteration.start <= start);
-        let Some(at) = after.checked_sub(1) else { continue };
-        if start < iterations[at].start.after(iterations[at].dur) {
+        if let Some(at) = Iteration::at(iterations, events.start[host]) {
             column.set(row, at as u32);
         }
     }

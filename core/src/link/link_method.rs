@@ -16,6 +16,8 @@ pub enum LinkMethod {
     Sequence,
     /// The same place in the iteration that fits best; half as sure where others fit as well.
     Window,
+    /// The same place in the iteration in which the observer of the Execution Trace ran.
+    ObservedIteration,
     /// Equal `correlation`.
     Correlation,
     /// The same place among launches and kernels in order of time, where `correlation` repeats.
@@ -44,6 +46,7 @@ impl LinkMethod {
             Self::ExternalId => "external_id",
             Self::Sequence => "sequence",
             Self::Window => "window",
+            Self::ObservedIteration => "observed_iteration",
             Self::Correlation => "correlation",
             Self::LaunchOrder => "launch_order",
             Self::Flow => "flow",
@@ -66,7 +69,7 @@ impl LinkMethod {
     pub fn confidence(self) -> f32 {
         match self {
             Self::ExternalId | Self::SequenceNumber => 0.99,
-            Self::Sequence | Self::Window | Self::Enclosure | Self::LaunchOrder => 0.9,
+            Self::Sequence | Self::Window | Self::ObservedIteration | Self::Enclosure | Self::LaunchOrder => 0.9,
             Self::EndedInside | Self::EndedBefore => 0.8,
             Self::RecordId | Self::Correlation | Self::Flow | Self::SyncEvent | Self::StreamOrder => 1.0,
         }

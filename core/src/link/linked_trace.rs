@@ -15,7 +15,7 @@ use super::enclosing_events::{self, EnclosingEvents};
 use super::forward_backward::{self, ForwardBackward};
 use super::links::Links;
 use super::lost_work::{self, LostWork};
-use super::{linker, node, node_spans, overlong, relink, sync};
+use super::{linker, node, node_spans, observed_iteration, overlong, relink, sync};
 use crate::error::Error;
 use crate::id::StrId;
 use crate::time::{Dur, TimeRange};
@@ -94,6 +94,12 @@ impl LinkedTrace {
     /// From the first to the last time, as [`Trace::range`] says; computed on first use.
     pub fn range(&self) -> TimeRange {
         *self.range.get_or_init(|| self.trace.range())
+    }
+
+    /// The time without the iterations in which the observer of the Execution Trace ran: its
+    /// longest part. `None` where the observer ran in none, or in all.
+    pub fn clean_range(&self) -> Option<TimeRange> {
+        observed_iteration::clean_range(&self.links.iterations, self.range())
     }
 
     /// Names and place of a process, if the file states any.

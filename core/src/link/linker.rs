@@ -3,7 +3,9 @@
 
 use super::event_warnings::count_events;
 use super::links::Links;
-use super::{iteration, launch, launch_order, lost_launch, nesting, node, overlong, owner, partial_graphs};
+use super::{
+    iteration, launch, launch_order, lost_launch, nesting, node, observed_iteration, overlong, owner, partial_graphs,
+};
 use crate::sort;
 use crate::threads::both;
 use crate::trace::Trace;
@@ -18,7 +20,9 @@ pub(super) fn link(trace: &Trace, max_threads: usize) -> Links {
         let mut warnings = Warnings::default();
         count_odd_durations(trace, &mut warnings);
         let (launch, launched) = launch::link_launches(trace, &mut warnings);
-        let (iterations, late) = iteration::find_iterations(trace);
+        let (mut iterations, late) = iteration::find_iterations(trace);
+        iteration::remove_stub(trace, &mut iterations);
+        observed_iteration::mark(trace, &mut iterations);
         let nodes = node::link_nodes(trace, &iterations, &mut warnings);
         count_events(trace, WarningKind::LateStep, late.into_iter(), &mut warnings);
         let iteration = iteration::of_events(trace, &iterations, &launch);

@@ -40,6 +40,7 @@ mod merged_ranks;
 mod nesting;
 mod node;
 mod node_spans;
+mod observed_iteration;
 mod overlong;
 mod owner;
 mod partial_graphs;

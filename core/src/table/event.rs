@@ -42,9 +42,7 @@ const COLUMNS: &[Column] = &[
     int("seq_num", |linked, row| integer(linked, row, ArgKey::SeqNum)),
     int("launch", |linked, row| linked.links.launch.get(row).map(|launch| id(linked, launch))),
     int("operator", |linked, row| linked.links.operator.get(row).map(|operator| id(linked, operator))),
-    uint("node_id", |linked, row| {
-        linked.links.nodes.node_of_event.get(row).map(|node| linked.trace.nodes[node as usize].id)
-    }),
+    uint("node_id", |linked, row| linked.links.nodes.find(row).map(|(node, _)| linked.trace.nodes[node as usize].id)),
     int("python_frame", |linked, row| linked.frames().frame.get(row).map(|frame| id(linked, frame))),
     text("python_line", |linked, row, out| {
         let line = linked.frames().line.get(row);

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::ops::Range;
 
 use serde::de::IgnoredAny;
+use serde_json::Value;
 
 use super::rows::TableRows;
 use super::values::{ColumnType, ColumnValues};
@@ -62,11 +63,37 @@ impl LineMember {
     }
 
     fn write_text(&self, text: &str, out: &mut String) {
-        if self.is_json && serde_json::from_str::<IgnoredAny>(text).is_ok() {
+        if self.is_json && is_portable(text) {
             // Between the parts of a value a line may end; within a string it cannot.
             out.extend(text.chars().map(|letter| if matches!(letter, '\n' | '\r') { ' ' } else { letter }));
         } else {
             write_string(out, text);
         }
+    }
+}
+
+/// Whether all readers take a text as JSON: many refuse numbers beyond the largest `f64`.
+fn is_portable(text: &str) -> bool {
+    let is_exponent =
+        |pair: &[u8]| (pair[0].is_ascii_digit() || pair[0] == b'.') && pair[1].eq_ignore_ascii_case(&b'e');
+    if text.len() > MAX_PLAIN || text.as_bytes().windows(2).any(is_exponent) {
+        serde_json::from_str::<Value>(text).is_ok()
+    } else {
+        serde_json::from_str::<IgnoredAny>(text).is_ok()
+    }
+}
+
+/// A number of no more digits fits into an `f64`.
+const MAX_PLAIN: usize = 300;
+
+#[cfg(test)]
+mod tests {
+    use super::is_portable;
+
+    #[test]
+    fn numbers_that_no_float_holds_are_not_portable() {
+        assert!(["[1e308]", "[64, 1.5]", "\"4e\"", "{\"a\":null}"].iter().all(|text| is_portable(text)));
+        assert!(!["[641e308,256]", "-1E400", "[1"].iter().any(|text| is_portable(text)));
+        assert!(!is_portable(&"9".repeat(310)));
     }
 }

@@ -1,6 +1,6 @@
 //! Tables of instants, counters, flows and iterations.
 
-use super::column::{Column, Table, float, int, json, put, put_name, text, uint};
+use super::column::{Column, Table, boolean, float, int, json, put, put_name, text, uint};
 use crate::id::TrackId;
 use crate::link::LinkedTrace;
 use crate::trace::flow::FlowId;
@@ -85,6 +85,7 @@ pub(super) static ITERATIONS: Table = Table {
         int("start_ns", |linked, row| Some(linked.links.iterations[row].start.0)),
         int("dur_ns", |linked, row| Some(linked.links.iterations[row].dur.0)),
         int("event_id", |linked, row| Some(super::event::id(linked, linked.links.iterations[row].event))),
+        boolean("is_observed", |linked, row| Some(linked.links.iterations[row].is_observed)),
     ],
 };
 

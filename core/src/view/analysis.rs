@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::chart::{MOMENTS, find};
 use super::labels::labels;
-use super::request::AnalyzeRequest;
+use super::request::{AnalyzeRequest, DefaultRange};
 use super::response::Response;
 use super::screen::Screen;
 use super::session_trace::TraceView;
@@ -20,7 +20,11 @@ const LIMIT: usize = 100;
 pub(super) fn answer(screen: &Screen<'_>, request: &AnalyzeRequest) -> Result<Response, Error> {
     let analysis = analysis(&request.name)?;
     let wanted = |part: TraceView<'_>| {
-        let own = if request.trimmed { part.trimmed() } else { SelectionRequest::default() };
+        let own = match request.default_range {
+            DefaultRange { is_trimmed: true, is_with_observed: true } => part.trimmed_with_observed(),
+            DefaultRange { is_trimmed: true, .. } => part.trimmed(),
+            DefaultRange { .. } => SelectionRequest::default(),
+        };
         SelectionRequest {
             start_ns: request.start.map(|start| part.time(start.floor()).0).or(own.start_ns),
             end_ns: request.end.map(|end| part.time(end.ceil()).0).or(own.end_ns),
@@ -28,6 +32,7 @@ pub(super) fn answer(screen: &Screen<'_>, request: &AnalyzeRequest) -> Result<Re
             stream: request.stream,
             is_launched_inside: request.launched_inside,
             is_unclipped: !request.clip,
+            is_with_observed: request.default_range.is_with_observed,
         }
     };
     let options = Options::new(analysis.options, request.options.clone())?;

@@ -92,7 +92,7 @@ fn num_children(part: TraceView<'_>, row: usize) -> usize {
 /// The node of the event, or of the operator that owns it.
 fn node(part: TraceView<'_>, row: usize) -> Option<Value> {
     let (trace, links) = (&part.linked.trace, &part.linked.links);
-    let own = |row: u32| Some((row, links.nodes.node_of_event.get(row as usize)?));
+    let own = |row: u32| Some((row, links.nodes.find(row as usize)?.0));
     let (event, node) = own(row as u32).or_else(|| links.operator.get(row).and_then(own))?;
     let node = &trace.nodes[node as usize];
     Some(json!({

@@ -116,7 +116,8 @@ impl Session {
             Request::Changes => Ok(change::answer(&screen)),
             Request::Summary { start, end, limit, has_findings, part } => {
                 let part = screen.part(*part)?;
-                let selection = Selection::within(&part.linked, part.between(*start, *end));
+                let range = part.between(*start, *end).or_else(|| part.linked.clean_range());
+                let selection = Selection::within(&part.linked, range);
                 Ok(summary::answer(&selection, limit.unwrap_or(TOP), *has_findings))
             }
         }

@@ -60,12 +60,17 @@ fn part_json(part: TraceView<'_>) -> Value {
 }
 
 fn iterations(part: TraceView<'_>) -> Vec<Value> {
+    // Where all are observed, a mark tells nothing.
+    let is_mixed = part.linked.clean_range().is_some();
     let iteration = |iteration: &crate::link::Iteration| {
+        let name = part.linked.trace.event_name(iteration.event as usize);
+        let mark = if is_mixed && iteration.is_observed { " (observed)" } else { "" };
         json!({
             "iteration": iteration.number,
-            "name": part.linked.trace.event_name(iteration.event as usize),
+            "name": format!("{name}{mark}"),
             "start": part.offset(iteration.start),
             "dur": iteration.dur.0 as f64,
+            "is_observed": iteration.is_observed,
         })
     };
     part.linked.links.iterations.iter().map(iteration).collect()

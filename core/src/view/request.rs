@@ -136,9 +136,18 @@ pub(super) struct AnalyzeRequest {
     pub(super) limit: Option<usize>,
     /// The number of the trace; all traces by default.
     pub(super) part: Option<u32>,
-    /// The trimmed range of each trace; all of a whole one.
-    pub(super) trimmed: bool,
+    /// The range of each trace, where none is asked for.
+    pub(super) default_range: DefaultRange,
     pub(super) order: Option<TableOrder>,
+}
+
+/// The range of a trace that is analysed, where none is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct DefaultRange {
+    /// The trimmed range; all of a whole recording.
+    pub(super) is_trimmed: bool,
+    /// With iterations in which the observer of the Execution Trace ran.
+    pub(super) is_with_observed: bool,
 }
 
 /// The column that the rows of a table are to be in the order of.
@@ -171,7 +180,10 @@ impl AnalyzeRequest {
             options: fields.maybe("options")?.unwrap_or_default(),
             limit: fields.maybe("limit")?,
             part: fields.maybe("part")?,
-            trimmed: fields.maybe("trimmed")?.unwrap_or_default(),
+            default_range: DefaultRange {
+                is_trimmed: fields.maybe("trimmed")?.unwrap_or_default(),
+                is_with_observed: fields.maybe("observed")?.unwrap_or_default(),
+            },
             order: fields.maybe("order")?,
         })
     }

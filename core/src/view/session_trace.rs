@@ -74,14 +74,24 @@ impl SessionTrace {
         Some(part)
     }
 
-    /// The trimmed range of a part; all of a whole recording.
+    /// The reported range: the trimmed one, without iterations in which the observer of the
+    /// Execution Trace ran. `None` for all of a recording.
+    pub(super) fn reported(&self) -> Option<TimeRange> {
+        let (trimmed, clean) = (self.extent.map(|extent| extent.range), self.linked.clean_range());
+        let (Some(trimmed), Some(clean)) = (trimmed, clean) else { return trimmed.or(clean) };
+        let common = TimeRange { start: trimmed.start.max(clean.start), end: trimmed.end.min(clean.end) };
+        Some(if common.start < common.end { common } else { trimmed })
+    }
+
+    /// Requests the reported range.
     pub(super) fn trimmed(&self) -> SelectionRequest {
-        let range = self.extent.map(|extent| extent.range);
-        SelectionRequest {
-            start_ns: range.map(|range| range.start.0),
-            end_ns: range.map(|range| range.end.0),
-            ..SelectionRequest::default()
-        }
+        request(self.reported())
+    }
+
+    /// Requests the trimmed range, with iterations in which the observer of the Execution Trace
+    /// ran.
+    pub(super) fn trimmed_with_observed(&self) -> SelectionRequest {
+        SelectionRequest { is_with_observed: true, ..request(self.extent.map(|extent| extent.range)) }
     }
 
     /// Whether an event is a Python function, and not a module, which shows the purpose of events.
@@ -207,5 +217,13 @@ impl Deref for TraceView<'_> {
 
     fn deref(&self) -> &SessionTrace {
         self.part
+    }
+}
+
+fn request(range: Option<TimeRange>) -> SelectionRequest {
+    SelectionRequest {
+        start_ns: range.map(|range| range.start.0),
+        end_ns: range.map(|range| range.end.0),
+        ..SelectionRequest::default()
     }
 }

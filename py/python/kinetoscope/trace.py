@@ -183,7 +183,7 @@ class Trace(Analyses, KernelSources):
         return _json(self._native.metadata_json)
 
     @cached_property
-    def coverage(self) -> dict[str, lazy.Any]:
+    def coverage(self) -> lazy.Coverage:
         """Counts of linked events and nodes, by matching key, and of unlinked ones, by reason.
 
         * `nodes`: nodes of the Execution Trace with a host event
@@ -195,7 +195,9 @@ class Trace(Analyses, KernelSources):
         `reasons`). `confidence` rates the links between nodes and operators. `windows` lists the
         iterations that fit if one file covers only a part of the other (see `relink`).
         """
-        return _json(self._native.coverage_json)
+        from kinetoscope._analysis.coverage import Coverage
+
+        return Coverage(_json(self._native.coverage_json))
 
     @cached_property
     def comm_groups(self) -> dict[str, list[int]]:
@@ -431,20 +433,20 @@ class Trace(Analyses, KernelSources):
         title: str | None = None,
         redact: bool | str = False,
         max_size: int | str | None = None,
+        static: bool = False,
     ) -> lazy.Path:
         """Writes one HTML file with summary and timeline; returns its path.
 
-        The file works offline, and the summary also without scripts. For a part made by `trim`, it
-        covers that range. `redact=True` or `"strict"` removes private texts first (see `redact`).
-
-        `max_size` in bytes, or a string such as `"10MB"`, removes details until the file fits (see
-        `shrink`); the page lists the removals. Raises ValueError if no page is that small, and
-        OSError if the file cannot be written.
+        The file works offline. `static=True` leaves out the timeline and all scripts: some 100 kB.
+        `redact=True` or `"strict"` removes private texts first (see `redact`). `max_size` in bytes,
+        or a string such as `"10MB"`, removes details until the file fits (see `shrink`); the page
+        lists the removals. Raises ValueError if no page is that small, and OSError if the file
+        cannot be written.
         """
         from kinetoscope._report.page import write_report
 
         trace = redacted([self], level=redact)[0] if redact else self
-        return write_report([(self.rank, trace)], path, title or trace.title, max_size)
+        return write_report([(self.rank, trace)], path, title or trace.title, max_size, static=static)
 
     def render_static(self, height: int = 640) -> lazy.Static:
         """Returns the report in a frame for a notebook cell; it works without a kernel.
@@ -462,9 +464,7 @@ class Trace(Analyses, KernelSources):
         return repr(self.summary())
 
     def _repr_html_(self) -> str:
-        from kinetoscope._report.html import trace_html
-
-        return trace_html(self, self.summary())
+        return self._repr_mimebundle_()["text/html"]
 
     def _repr_mimebundle_(self, **_options: lazy.Any) -> dict[str, str]:
         """Plain text, and HTML without scripts: summary and picture of the timeline."""

@@ -193,6 +193,7 @@ class TraceSet(JobAnalyses):
         title: str | None = None,
         redact: bool | str = False,
         max_size: int | str | None = None,
+        static: bool = False,
     ) -> Path:
         """Writes one HTML file about all traces: time by rank, late ranks, findings, timeline.
 
@@ -205,7 +206,7 @@ class TraceSet(JobAnalyses):
         originals = [member.trace for member in members]
         shown = redacted(originals, level=redact) if redact else originals
         traces = [(member.rank, trace) for member, trace in zip(members, shown, strict=True)]
-        return write_report(traces, path, title or _title(traces), max_size)
+        return write_report(traces, path, title or _title(traces), max_size, static=static)
 
     def render_static(self, height: int = 640) -> lazy.Static:
         """Returns the report in a frame for a notebook output, as `Trace.render_static`.
@@ -337,16 +338,20 @@ class TraceSet(JobAnalyses):
         return [*self.notes, *(["skipped:"] if skipped else []), *skipped[:_MAX_SHOWN_SKIPPED], *more]
 
     def __repr__(self) -> str:
+        title, header, rows, numbers, *_ = self._section
+        printable = [[text.printable(cell) for cell in row] for row in rows]
+        return "\n".join([title, text.aligned(header, printable, numbers), *map(text.printable, self._remarks())])
+
+    @property
+    def _section(self) -> lazy.Section:
+        """The members, for a terminal."""
         title = f"TraceSet: {text.plural(len(self), 'trace')} of {text.plural(len(self.ranks), 'rank')}"
-        right = [name in ("rank", "events", "nodes") for name in self._HEADER]
-        rows = [[text.printable(cell) for cell in row] for row in self._rows()]
-        return "\n".join([title, text.aligned(self._HEADER, rows, right), *map(text.printable, self._remarks())])
+        numbers = [name in ("rank", "events", "nodes") for name in self._HEADER]
+        return lazy.Section(title, list(self._HEADER), list(map(list, self._rows())), numbers, 0)
 
     def _repr_html_(self) -> str:
-        header = "".join(f"<th>{text.escaped(cell)}</th>" for cell in self._HEADER)
-        body = "".join(f"<tr>{''.join(f'<td>{text.escaped(cell)}</td>' for cell in row)}</tr>" for row in self._rows())
         notes = "".join(f"<p>{text.escaped(text.printable(note))}</p>" for note in self._remarks())
-        return f"<table><thead><tr>{header}</tr></thead><tbody>{body}</tbody></table>{notes}"
+        return f"{text.html_table(self._HEADER, self._rows())}{notes}"
 
 
 def _native_of(member: Member) -> tuple[int | None, _native.Trace]:

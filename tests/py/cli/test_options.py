@@ -13,7 +13,7 @@ import kinetoscope as ks
 import pytest
 from kinetoscope import _native
 from kinetoscope._cli.arguments import Command, options_from
-from kinetoscope._cli.main import COMMANDS, command_parser
+from kinetoscope._cli.main import COMMANDS, command_parser, main
 
 pytestmark = pytest.mark.unit
 
@@ -107,6 +107,40 @@ def test_an_unknown_choice_is_refused(capsys: pytest.CaptureFixture[str]) -> Non
     with pytest.raises(SystemExit):
         parsed(["analyze", "operators", "t.json", "--by", "colour"])
     assert "argument --by: expected one of name, shape, stack, found colour" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("sumary t.json", "kinetoscope: error: no such command: sumary: did you mean summary?"),
+        ("kernel t.json", "kinetoscope: error: no such command: kernel: did you mean analyze kernels?"),
+        ("horoscope", "no such command: horoscope: expected one of summary, analyze"),
+        ("analyze kernls t.json", "kinetoscope analyze: error: no such analysis: kernls: did you mean kernels?"),
+        ("analyze idle t.json --iteraton=1", "kinetoscope analyze idle: error: no such option: --iteraton: did you"),
+        ("run --activ 3 train.py", "no such option: --activ: did you mean --active?"),
+        ("replay-comms --trace-path x --device cda", "argument --device: no such value: cda: did you mean cuda?"),
+        ("summary --xyzzy t.json", "no such option: --xyzzy\n"),
+        ("summary t.json u.json", "kinetoscope summary: error: unexpected arguments: u.json\n"),
+        ("run", "the following arguments are required: SCRIPT\n"),
+    ],
+)
+def test_a_mistyped_word_has_a_suggestion(line: str, expected: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        parsed(line.split())
+    assert expected in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("analyze critical_path t.json --factor 2", "--factor needs --what-if"),
+        ("analyze critical_path t.json --without-last", "--without-last needs --like"),
+        ("summary t.json --et e.json --no-et", "expected --et or --no-et, found both"),
+    ],
+)
+def test_an_option_without_its_partner(line: str, expected: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(line.split()) == 2
+    assert capsys.readouterr().err == f"kinetoscope: {expected}\n"
 
 
 class _Inner(NamedTuple):

@@ -139,6 +139,7 @@ def test_every_layout_becomes_the_newest(data: Path, tmp_path: Path, name: str, 
         ]
         assert {key: attrs(ours)[key] for key in INTEGERS} == {key: attrs(theirs)[key] for key in INTEGERS}
         assert ours["inputs"]["values"] == theirs["inputs"]["values"]
+        assert isinstance(attrs(ours)["tensor_range"], str)
 
 
 @pytest.mark.unit

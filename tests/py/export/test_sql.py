@@ -134,7 +134,7 @@ def test_without_duckdb_it_says_so(data: Path) -> None:
         "try:\n    trace.sql('select 1')\nexcept ImportError as error:\n    print(error)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=os.environ)
-    assert done.stdout == "sql: expected DuckDB, found none: pip install duckdb\n"
+    assert done.stdout == "expected duckdb for sql, found none: pip install 'kinetoscope[sql]'\n"
 
 
 def test_without_pyarrow(data: Path) -> None:

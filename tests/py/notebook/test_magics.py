@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -79,7 +80,7 @@ def test_options(shell: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str])
     trace = shell.run_cell_magic("kinetoscope", line, STEPS)
     assert shell.user_ns["found"] is trace
     assert shell.user_ns["prof"] == "mine"
-    assert iterations(trace) == [1, 2]
+    assert iterations(trace) == [2, 3]
     assert (trace.metadata["kineto"]["with_stack"], "record_shapes" in trace.metadata["kineto"]) == (1, False)
     assert sorted(path.name for path in (tmp_path / "my traces").iterdir()) == [
         *("kineto_trace_0.json.gz", "torch_et_0.json.gz")
@@ -88,21 +89,110 @@ def test_options(shell: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert "report.html" in capsys.readouterr().out
 
 
-def test_an_error_of_the_cell_is_raised_and_the_recording_ends(shell: Any) -> None:
+def test_a_cell_that_raises_keeps_its_recording(shell: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(ZeroDivisionError):
-        shell.run_cell_magic("kinetoscope", "-r trace", "torch.ones(3)\n1 / 0")
-    assert "trace" not in shell.user_ns
+        shell.run_cell_magic("kinetoscope", f"-r trace -o {tmp_path}/report.html", "torch.ones(3).sinh()\n1 / 0")
+    assert "aten::sinh" in names(shell.user_ns["trace"])
     assert "prof" not in shell.user_ns
+    said = capsys.readouterr().out
+    assert "recorded until the exception: trace" in said
+    assert repr(shell.user_ns["trace"])[:40] in said
+    assert (tmp_path / "report.html").exists()
     assert not shell.run_cell("%kinetoscope 1 / 0").success
+
+
+def test_ctrl_c_keeps_the_recording_as_prof(shell: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    cell = "for step in range(9):\n    torch.ones(3).cosh()\n    prof.step()\n    if step == 5: raise KeyboardInterrupt"
     with pytest.raises(KeyboardInterrupt):
-        shell.run_cell_magic("kinetoscope", "", "raise KeyboardInterrupt")
+        shell.run_cell_magic("kinetoscope", "--active 3", cell)
+    prof = shell.user_ns["prof"]
+    assert iterations(prof.trace) == [1, 2, 3]
+    assert "aten::cosh" in names(prof.trace)
+    assert "recorded until the exception: prof.trace" in capsys.readouterr().out
+    assert shell.run_cell("%%kinetoscope\ntorch.ones(3)").success
+    assert shell.user_ns["prof"] is prof
 
 
-@pytest.mark.parametrize("line", ["--no-such", "--active x", "-r 1x"])
-def test_a_wrong_option_is_told_before_anything_runs(shell: Any, line: str) -> None:
+def test_an_error_before_the_window_raises_alone(shell: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(ZeroDivisionError):
+        shell.run_cell_magic("kinetoscope", "-r trace --wait 2 --active 1", "1 / 0")
+    assert "trace" not in shell.user_ns
+    assert "recorded until" not in capsys.readouterr().out
+
+
+# --- await --------------------------------------------------------------------------------------------------------
+
+
+def test_a_cell_awaits(shell: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    cell = """%%kinetoscope -r trace --active 2
+import asyncio
+async def batches():
+    for number in range(5):
+        await asyncio.sleep(0)
+        yield torch.ones(number)
+async for batch in batches():
+    batch.sinh()
+    prof.step()
+await asyncio.sleep(0, "the last")
+"""
+    done = shell.run_cell(cell)
+    assert done.success
+    assert done.result is shell.user_ns["trace"]
+    assert "aten::sinh" in names(done.result)
+    assert iterations(done.result) == [1, 2]
+    assert "the last" in capsys.readouterr().out
+
+
+def test_an_expression_awaits(shell: Any) -> None:
+    shell.run_cell("async def f(): return torch.ones(3).cosh()")
+    done = shell.run_cell("é = %kinetoscope --no-check await f()\né")
+    assert done.success
+    assert "aten::cosh" in names(done.result)
+
+
+def test_a_cell_that_awaits_runs_in_the_loop_of_its_tasks(shell: Any) -> None:
+    import asyncio
+
+    async def run() -> Any:
+        shell.user_ns["loop"] = asyncio.get_running_loop()
+        code = "%%kinetoscope\nimport asyncio\nassert asyncio.get_running_loop() is loop\nawait asyncio.sleep(0)"
+        return await shell.run_cell_async(code, transformed_cell=shell.transform_cell(code))
+
+    assert asyncio.run(run()).success
+
+
+def test_an_error_after_an_await_keeps_the_recording(shell: Any) -> None:
+    cell = "%%kinetoscope -r trace\nimport asyncio\ntorch.ones(3).sinh()\nawait asyncio.sleep(0)\n1 / 0"
+    assert isinstance(shell.run_cell(cell).error_in_exec, ZeroDivisionError)
+    assert "aten::sinh" in names(shell.user_ns["trace"])
+
+
+def test_an_await_inside_a_function_or_a_text_changes_nothing(shell: Any) -> None:
+    done = shell.run_cell("%%kinetoscope --no-check\nasync def f():\n    await g()\ntorch.ones(3)\n'await';")
+    assert done.success
+    assert "aten::ones" in names(done.result)
+
+
+def test_annotations_of_a_cell_are_evaluated_as_in_any_cell(shell: Any) -> None:
+    assert shell.run_cell("%%kinetoscope --no-check\ntorch.ones(3)\nx: int = 1").success
+    assert shell.run_cell("__annotations__['x'] is int").result
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("--no-such", "no such option: --no-such"),
+        ("--shaps", "no such option: --shaps: did you mean --shapes?"),
+        ("--active x", "expected a count, found x"),
+        ("-r 1x", "found 1x"),
+        ("--warmup 1", "--warmup needs --active"),
+        ("-o report.json", "ends in .html"),
+    ],
+)
+def test_a_wrong_option_is_told_before_anything_runs(shell: Any, line: str, expected: str) -> None:
     from IPython.core.error import UsageError
 
-    with pytest.raises(UsageError, match="kinetoscope"):
+    with pytest.raises(UsageError, match=f"%kinetoscope: .*{re.escape(expected)}"):
         shell.run_cell_magic("kinetoscope", line, "ran = True")
     assert "ran" not in shell.user_ns
 

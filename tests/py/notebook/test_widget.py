@@ -82,6 +82,16 @@ def test_the_code_is_sent_once_a_page_and_not_with_every_widget(transformer: ks.
     assert transformer.timeline()._key != widget._key
 
 
+def test_timelines_of_one_trace_share_it_in_the_page(cuda: ks.Trace, transformer: ks.Trace) -> None:
+    from kinetoscope._analysis.session import Part
+    from kinetoscope._notebook.widget import Timeline
+
+    shared = cuda.timeline()._traces
+    assert cuda.timeline()._traces == shared
+    assert transformer.timeline()._traces != shared
+    assert Timeline([Part(cuda, "before")])._traces != shared, "labels are part of what the page keeps"
+
+
 def test_no_message_is_large_and_none_is_dropped(
     transformer: ks.Trace, sent: list[Message], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -168,6 +178,8 @@ def test_what_is_chosen(cuda: ks.Trace) -> None:
     choose(widget, _selection=12, _range=[1000.4, 2000])
     assert widget.selection == 12
     assert widget.range == (cuda.origin_ns + 1000, cuda.origin_ns + 2000)
+    value = widget.get_state()  # what marimo calls `value`
+    assert (value["selection"], value["range"]) == (widget.selection, widget.range)
     choose(widget, _selection=None, _range=None)
     hear(widget, {"type": "nonsense"})
     assert (widget.selection, widget.range) == (None, None)
@@ -212,6 +224,8 @@ def test_an_error_in_a_function_is_shown_and_breaks_nothing(cuda: ks.Trace, sent
 def test_chosen_events_are_a_table(cuda: ks.Trace) -> None:
     widget = cuda.timeline()
     assert len(widget.selected_events) == 0
+    assert "nothing is selected" in repr(widget.selected_events)
+    assert "nothing is selected" in widget.selected_events._repr_html_()
     assert widget.selected_events.columns == cuda.events.columns
     parents = [(id_, parent) for id_, parent in cuda.events.select("id", "parent").rows() if parent is not None]
     outer = parents[0][1]
@@ -245,7 +259,7 @@ def test_several_traces_are_one_timeline(cuda: ks.Trace, transformer: ks.Trace, 
     assert (1, first) in chosen
     assert {rank for rank, _ in chosen} == {1}
     data, _ = widget._repr_mimebundle_()
-    assert "<svg" in data["text/html"]
+    assert "data:image/svg+xml" in data["text/html"]
     assert data["text/plain"] == "the timeline of 2 traces"
 
 
@@ -310,5 +324,26 @@ def test_nowhere_to_go(cuda: ks.Trace, sent: list[Message]) -> None:
 def test_the_static_summary_goes_with_it(cuda: ks.Trace) -> None:
     data, _ = cuda.timeline()._repr_mimebundle_()
     assert set(data) == {"application/vnd.jupyter.widget-view+json", "text/html", "text/plain"}
-    assert "<svg" in data["text/html"]
+    assert "data:image/svg+xml" in data["text/html"]
     assert "Time by event kind" in data["text/plain"]
+
+
+def test_a_notebook_shows_the_widget_and_its_summary_apart(cuda: ks.Trace, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One output with both would be an error in a reopened notebook, which prefers the widget."""
+    import kinetoscope._notebook.widget as module
+
+    shown: list[dict[str, Any]] = []
+    monkeypatch.setattr(module, "_notebook", lambda: lambda data, **_: shown.append(data))
+    widget = cuda.timeline()
+    widget._ipython_display_()
+    live, saved = shown
+    assert live["application/vnd.jupyter.widget-view+json"]["model_id"] == widget.model_id
+    assert live["text/html"] == ""
+    assert set(saved) == {"text/html", "text/plain"}
+    assert f"data-ks-saved={widget._key}" in saved["text/html"]
+    assert "run the cell" in saved["text/html"]
+
+
+def test_a_terminal_shows_text(cuda: ks.Trace) -> None:
+    with pytest.raises(NotImplementedError):
+        cuda.timeline()._ipython_display_()

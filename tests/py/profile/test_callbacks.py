@@ -7,7 +7,7 @@ from typing import Any
 
 import kinetoscope as ks
 import pytest
-from support.recorded import iterations
+from support.recorded import iterations, observed
 
 torch = pytest.importorskip("torch")
 
@@ -56,6 +56,7 @@ def test_lightning(tmp_path: Path) -> None:
 
     callback = Profile(tmp_path / "traces", **WINDOW)
     fit(callback, tmp_path)
+    assert repr(callback) == f"<kinetoscope callback for Lightning: {callback.profile!r}>"
     assert iterations(callback.profile.trace) == [2, 3]
     assert any("backward" in name.lower() for (name,) in callback.profile.trace.events.select("name").rows())
 
@@ -67,7 +68,7 @@ def test_lightning_that_fails(tmp_path: Path) -> None:
     callback = Profile(tmp_path / "traces")
     with pytest.raises(LookupError):
         fit(callback, tmp_path, fails_at=2)
-    assert iterations(callback.profile.trace) == [0, 1, 2]
+    assert [*observed(callback.profile.trace), *iterations(callback.profile.trace)] == [0, 1, 2]
 
 
 # --- transformers -------------------------------------------------------------------------------------------------
@@ -107,10 +108,11 @@ def transformers_profile(folder: Path, **options: Any) -> Any:
 def test_transformers(tmp_path: Path) -> None:
     callback = transformers_profile(tmp_path / "traces", **WINDOW)
     train(tmp_path, callback)
+    assert repr(callback) == f"<kinetoscope callback for transformers: {callback.profile!r}>"
     assert iterations(callback.profile.trace) == [2, 3]
     # two batches for each step of the optimizer
     names = [name for (name,) in callback.profile.trace.events.select("name").rows()]
-    assert (names.count("aten::linear"), sum(name.startswith("Optimizer.step") for name in names)) == (4, 2)
+    assert (names.count("aten::linear"), sum(name.startswith("Optimizer.step") for name in names)) == (6, 3)
 
 
 def test_a_training_of_transformers_after_one_that_raised(tmp_path: Path) -> None:
@@ -119,26 +121,30 @@ def test_a_training_of_transformers_after_one_that_raised(tmp_path: Path) -> Non
         train(tmp_path, failing, fails_at=6)
     callback = transformers_profile(tmp_path / "traces", **WINDOW)
     train(tmp_path, callback)
-    assert iterations(failing.profile.trace) == [0, 1, 2]
+    assert [*observed(failing.profile.trace), *iterations(failing.profile.trace)] == [0, 1, 2]
     assert iterations(callback.profile.trace) == [2, 3]
 
 
 # --- accelerate ---------------------------------------------------------------------------------------------------
 
 
-def test_accelerate(tmp_path: Path) -> None:
+@pytest.mark.parametrize("is_handler", [True, False])
+def test_accelerate(tmp_path: Path, *, is_handler: bool) -> None:
     accelerate = pytest.importorskip("accelerate")
     from kinetoscope.callbacks.accelerate import Profile
 
-    accelerator = accelerate.Accelerator(cpu=True)
+    handler = Profile(tmp_path / "traces", **WINDOW)
+    accelerator = accelerate.Accelerator(cpu=True, kwargs_handlers=[handler] if is_handler else [])
     model = torch.nn.Linear(4, 1)
     model, optimizer, loader = accelerator.prepare(model, torch.optim.SGD(model.parameters(), lr=0.1), batches(6))
-    with accelerator.profile(Profile(tmp_path / "traces", **WINDOW)) as prof:
+    with accelerator.profile(*([] if is_handler else [handler])) as prof:
         for batch in loader:
             optimizer.zero_grad()
             accelerator.backward(model(batch).square().mean())
             optimizer.step()
             prof.step()
     assert isinstance(prof, ks.profile)
+    assert "traces" in repr(handler)
+    assert "wait=1" in repr(handler)
     assert iterations(prof.trace) == [2, 3]
     assert len(prof.files) == 2

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -52,7 +53,10 @@ def test_a_script_is_recorded(script: str, tmp_path: Path, capsys: pytest.Captur
     assert (sys.argv, sys.path[:]) == before
     said = capsys.readouterr().out
     assert said.startswith("__main__ ['5', '--stack'] helper\n")
-    assert [Path(line).name for line in said.splitlines()[1:]] == ["kineto_trace_0.json.gz", "report.html"]
+    files, following = said.splitlines()[1:-1], said.splitlines()[-1]
+    assert [Path(line).name for line in files] == ["kineto_trace_0.json.gz", "report.html"]
+    assert following == f"next: kinetoscope summary {tmp_path / 'traces'}"
+    assert main(following.split()[2:]) == 0
     trace = ks.read(tmp_path / "traces/kineto_trace_0.json.gz")
     assert iterations(trace) == [1, 2]
     assert (tmp_path / "report.html").exists()
@@ -89,6 +93,94 @@ def test_a_recording_at_an_iteration(script: str, tmp_path: Path) -> None:
     assert main(["run", "--at", "3", "--active", "1", "-d", str(tmp_path / "traces"), script, "6"]) == 0
     trace = ks.read(tmp_path / "traces/kineto_trace_0.json.gz")
     assert iterations(trace) == [3]
+
+
+@pytest.fixture
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A package `trainer_of_tests` in the current folder, with a module and a `__main__`."""
+    folder = tmp_path / "trainer_of_tests"
+    (folder / "empty").mkdir(parents=True)
+    for name in ("__init__", "helper", "empty/__init__"):
+        (folder / f"{name}.py").touch()
+    for name in ("__main__", "loop"):
+        (folder / f"{name}.py").write_text(SCRIPT.replace("import helper", "from . import helper"))
+    (folder / "broken.py").write_text("import no_such_library")
+    monkeypatch.chdir(tmp_path)
+    yield folder
+    for name in [name for name in sys.modules if name.startswith("trainer_of_tests")]:
+        del sys.modules[name]
+
+
+@pytest.mark.parametrize("name", ["trainer_of_tests", "trainer_of_tests.loop"])
+@pytest.mark.usefixtures("package")
+def test_a_module_is_recorded(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = sys.argv, sys.path[:]
+    assert main(["run", "--active", "2", "-d", "my traces", "-m", name, "5", "--stack", "-m"]) == 0
+    assert (sys.argv, sys.path[:]) == before
+    said = capsys.readouterr().out
+    assert said.startswith("__main__ ['5', '--stack', '-m'] trainer_of_tests.helper\n")
+    assert said.endswith("next: kinetoscope summary 'my traces'\n")
+    assert iterations(ks.read_dir(tmp_path / "my traces")[0]) == [1, 2]
+
+
+@pytest.mark.parametrize(
+    "name", ["no_such_package", "no_such.module", "trainer_of_tests.none", "trainer_of_tests.empty", "loop.py"]
+)
+@pytest.mark.usefixtures("package")
+def test_no_module(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "-d", str(tmp_path / "traces"), "-m", name]) == 2
+    assert f"no such module: {name}" in capsys.readouterr().err
+    assert not (tmp_path / "traces").exists()
+
+
+@pytest.mark.usefixtures("package")
+def test_an_error_of_a_module_is_its_own(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["run", "-m", "trainer_of_tests.broken"])
+    said = capsys.readouterr().err
+    assert "No module named 'no_such_library'" in said
+    assert "Traceback" in said
+    assert "runpy" not in said
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("--warmup 1", "--warmup needs --active, the number of iterations to record"),
+        ("--wait 0", "--wait needs --active"),
+        ("--repeat 3", "--repeat needs --active"),
+        ("--skip-first 3 --stack", "--skip-first needs --active"),
+        ("--active 0", "expected --active of at least 1, found 0"),
+        ("--at 3 --wait 1", "expected --wait or --at, found both"),
+        ("--slow-step 1", "expected --slow-step above 1, found 1"),
+        ("--max-bytes 0", "expected --max-bytes of at least 1, found 0"),
+        ("--nsys -o report.html", "expected --output or --nsys"),
+        ("-o report.json", "expected a file name that ends in .html, found report.json"),
+    ],
+)
+def test_an_option_that_needs_another_says_so(
+    words: str, expected: str, script: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["run", *words.split(), "-d", str(tmp_path / "traces"), script, "2"]) == 2
+    said = capsys.readouterr()
+    assert said.err.startswith(f"kinetoscope: {expected}")
+    assert (said.err.count("\n"), said.out, (tmp_path / "traces").exists()) == (1, "", False)
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({"warmup": 1}, "warmup= needs active=, the number of iterations to record"),
+        ({"repeat": 2}, "repeat= needs active="),
+        ({"active": 0}, "expected active= of at least 1, found 0"),
+        ({"active": 1, "wait": -1}, "expected wait= of at least 0, found -1"),
+        ({"schedule": lambda _: None, "active": 3}, "expected schedule= or active=, found both"),
+        ({"max_events": 0}, "expected max_events= of at least 1, found 0"),
+    ],
+)
+def test_a_parameter_that_needs_another_says_so(tmp_path: Path, options: dict[str, Any], expected: str) -> None:
+    with pytest.raises(ValueError, match=f"ks.profile: {expected}"):
+        ks.profile(tmp_path, **options)
 
 
 def test_no_script(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -42,14 +42,14 @@ def test_max_iterations_ends_a_window(tmp_path: Path) -> None:
     with pytest.warns(RuntimeWarning, match="reached max_iterations=3 in recorded iteration 3"):
         with ks.profile(tmp_path, max_iterations=3) as prof:
             loop(prof, 10)
-    assert iterations(prof) == [[0, 1, 2]]
+    assert iterations(prof) == [[1, 2, 3]]
 
 
 def test_max_iterations_counts_all_windows(tmp_path: Path) -> None:
     with pytest.warns(RuntimeWarning, match="max_iterations=3"):
         with ks.profile(tmp_path, wait=1, active=2, repeat=0, max_iterations=3) as prof:
             loop(prof, 20)
-    assert iterations(prof) == [[1, 2], [4]]
+    assert iterations(prof) == [[2, 3], [6]]
 
 
 @pytest.mark.parametrize("options", [{}, {"with_stack": True}, {"profile_memory": True}])
@@ -59,7 +59,7 @@ def test_max_bytes_ends_a_window_at_about_that_size(tmp_path: Path, options: dic
         with ks.profile(tmp_path, max_bytes=limit, compress=False, **options) as prof:
             loop(prof, 100)
     assert limit / 3 < prof.files[0].stat().st_size < limit * 3
-    assert 1 < len(iterations(prof)[0]) < 50
+    assert 1 < len(prof.trace.iterations) < 50
 
 
 def test_max_bytes_is_exact_once_a_window_has_told_the_ratio(tmp_path: Path) -> None:
@@ -80,7 +80,7 @@ def test_max_events(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("wrong", [{"max_bytes": 0}, {"max_events": -1}, {"max_iterations": 0}])
 def test_limits_that_are_none(tmp_path: Path, wrong: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match="limits of at least 1"):
+    with pytest.raises(ValueError, match=f"expected {next(iter(wrong))}= of at least 1"):
         ks.profile(tmp_path, **wrong)
 
 
@@ -105,7 +105,9 @@ def test_no_advice_for_an_ordinary_trace(tmp_path: Path) -> None:
 
 
 def test_advice_names_what_is_on() -> None:
-    on = Size(Limits(), {"profile_memory": True}, 10).advice(1 << 30)
+    size = Size(Limits(), {"profile_memory": True}, 10)
+    size.iteration_recorded(1 << 30, is_counted=False)
+    on = size.advice()
     assert on is not None
     assert "profile_memory" in on
     assert "with_stack" not in on
@@ -152,7 +154,7 @@ def test_steps(tmp_path: Path) -> None:
     prof = ks.profile(tmp_path, wait=1, active=2)
     seen = [batch for batch in prof.steps("abcdef") if torch.ones(3).add(1) is not None]
     assert seen == list("abcdef")
-    assert iterations(prof) == [[1, 2]]
+    assert iterations(prof) == [[2, 3]]
 
 
 def test_steps_of_a_recording_that_runs(tmp_path: Path) -> None:
@@ -161,7 +163,7 @@ def test_steps_of_a_recording_that_runs(tmp_path: Path) -> None:
             for _ in prof.steps("ab"):
                 torch.ones(3).add(1)
         torch.ones(3)
-    assert iterations(prof) == [[1, 2]]
+    assert iterations(prof) == [[2, 3]]
 
 
 def leave_by_break(prof: ks.profile) -> None:
@@ -183,4 +185,4 @@ def test_steps_of_a_loop_that_ends_early(tmp_path: Path, leave: Callable[[ks.pro
     prof = ks.profile(tmp_path)
     with contextlib.suppress(LookupError):
         leave(prof)
-    assert iterations(prof) == [[0, 1, 2]]
+    assert recorded.observed(prof.trace) + iterations(prof)[0] == [0, 1, 2]

@@ -15,6 +15,7 @@ import kinetoscope as ks
 import pytest
 from kinetoscope.profiling import trigger, trigger_file
 from support.recorded import iterations as recorded
+from support.recorded import observed
 
 torch = pytest.importorskip("torch")
 
@@ -65,7 +66,8 @@ def test_whoever_asks_in_a_window_gets_the_next_one(tmp_path: Path) -> None:
 
 def test_no_more_often_than_wanted(tmp_path: Path) -> None:
     prof = ks.profile.on_demand(tmp_path, warmup=0, active=1, repeat=2)
-    assert loop(prof, 12, {1: prof.trigger, 4: prof.trigger, 8: prof.trigger}) == [[2], [5]]
+    assert loop(prof, 12, {1: prof.trigger, 4: prof.trigger, 8: prof.trigger}) == [[3], [6]]
+    assert [observed(trace) for trace in prof.traces] == [[2], [5]]  # in addition, as nothing warms up
 
 
 @pytest.mark.parametrize(("at", "windows"), [(0, [[1]]), (1, [[1]]), (6, [[6]]), ([3, 8], [[3], [8]]), (99, [])])

@@ -19,7 +19,8 @@ import kinetoscope as ks
 import pytest
 from kinetoscope.profiling import check, folder, pytorch
 from kinetoscope.profiling.check import flaws
-from support.recorded import iterations, launch
+from support.recorded import iterations, loop, observed
+from support.versions import needs_torch
 
 torch = pytest.importorskip("torch")
 
@@ -28,12 +29,6 @@ pytestmark = [
     pytest.mark.usefixtures("nothing_left_running"),
     pytest.mark.filterwarnings("ignore::UserWarning"),
 ]
-
-
-def loop(prof: ks.profile, iterations: int) -> None:
-    for _ in range(iterations):
-        torch.ones(4, 4).matmul(torch.ones(4, 4))
-        prof.step()
 
 
 def names(of: Path) -> list[str]:
@@ -67,7 +62,7 @@ def test_the_loops_thread_tells_what_failed_on_the_other(tmp_path: Path, monkeyp
 
     monkeypatch.setattr(folder, "_compressed", fail)
     with ks.profile(tmp_path, active=1) as prof:
-        loop(prof, 1)
+        loop(prof, 2)
         goes_on.set()
         prof._writer.wait()
         with pytest.warns(RuntimeWarning, match="could not be written.*No space") as told:
@@ -166,7 +161,7 @@ def test_ctrl_c_while_an_iteration_begins(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(torch.profiler.record_function, "__enter__", interrupted)
     with pytest.raises(KeyboardInterrupt), ks.profile(tmp_path, active=5) as prof:
         loop(prof, 5)
-    assert iterations(prof.trace) == [0, 1]
+    assert [*observed(prof.trace), *iterations(prof.trace)] == [0, 1]
 
 
 def test_files_are_whole_when_the_program_ends_in_a_window(tmp_path: Path) -> None:
@@ -174,7 +169,8 @@ def test_files_are_whole_when_the_program_ends_in_a_window(tmp_path: Path) -> No
         "import sys, torch, kinetoscope as ks\n"
         "prof = ks.profile(sys.argv[1], active=1, repeat=0)\n"
         "prof.start()\n"
-        "for _ in range(3): torch.ones(3).add(1); prof.step()\n"
+        "for _ in range(7): torch.ones(3).add(1); prof.step()\n"
+        "torch.ones(3)\n"
         "sys.exit(3)\n"
     )
     done = subprocess.run([sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, timeout=100)
@@ -193,9 +189,10 @@ def kernel() -> Iterator[str]:
 
     module = PyCodeCache.load("def triton_poi_fused_0():\n    pass\n")
     yield Path(module.__file__).name
-    PyCodeCache.modules.remove(module)
+    PyCodeCache.cache_clear()
 
 
+@needs_torch(7, "the observer has no folder to compare with")
 def test_sources_of_kernels(tmp_path: Path, kernel: str) -> None:
     with ks.profile(tmp_path, active=1, repeat=2) as prof:
         loop(prof, 3)
@@ -216,27 +213,18 @@ def test_no_sources_without_kernels(tmp_path: Path) -> None:
     assert prof.recordings[0].sources is None
 
 
-TWO_RANKS = (
-    "import sys, torch, torch.distributed as dist, kinetoscope as ks\n"
-    "del torch.profiler.ExecutionTraceObserver._record_pg_config\n"
-    "torch.profiler.ExecutionTraceObserver.start = lambda self: (\n"
-    "    torch._C._profiler._enable_execution_trace_observer(), setattr(self, '_execution_trace_running', True))\n"
-    "dist.init_process_group('gloo')\n"
-    "with ks.profile(sys.argv[1], warmup=1, active=1, repeat=2, check=False) as prof:\n"
-    "    for _ in range(5):\n"
-    "        dist.all_reduce(torch.ones(3))\n"
-    "        prof.step()\n"
-    "dist.destroy_process_group()\n"
-)
-
-
-def test_process_groups_are_recorded_once_a_window_where_the_observer_leaves_them_out(tmp_path: Path) -> None:
-    (tmp_path / "train.py").write_text(TWO_RANKS)
-    launch(tmp_path / "train.py", tmp_path / "traces")
-    traces = sorted((tmp_path / "traces").glob("torch_et_*"))
-    assert len(traces) == 4
-    assert [nodes(path).count("## process_group:init ##") for path in traces] == [1] * 4
-    assert all([group for (group,) in ks.read(path).process_groups.select("ranks").rows()] for path in traces)
+@needs_torch(7, "the observer does not save tensors")
+def test_tensor_data_is_kept_beside_the_execution_trace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ENABLE_PYTORCH_EXECUTION_TRACE_SAVE_INTEGRAL_TENSOR_DATA", "aten::embedding")
+    embedding = torch.nn.Embedding(10, 4)
+    with ks.profile(tmp_path, warmup=1, active=1, repeat=2) as prof:
+        for _ in range(5):
+            embedding(torch.tensor([1, 2, 3]))
+            prof.step()
+    for recording in prof.recordings:
+        assert recording.sources is not None
+        (data,) = recording.sources.glob("nid_*.dat")
+        assert torch.frombuffer(bytearray(data.read_bytes()), dtype=torch.int64).tolist() == [1, 2, 3]
 
 
 # --- the look at what was recorded --------------------------------------------------------------------------------
@@ -257,7 +245,7 @@ def rewritten(path: Path, old: str, new: str) -> None:
     ("file", "old", "new", "flaw"),
     [
         (0, '"Record function id"', '"other"', "has no record ids in common"),
-        (1, "ProfilerStep#1", "ProfilerStep#7", "has the iterations 1, 2, its Execution Trace 2, 7"),
+        (1, "ProfilerStep#0", "ProfilerStep#7", "has the observed iterations 0, its Execution Trace 7"),
         (0, "{", "[", "cannot be read"),
     ],
 )
@@ -274,12 +262,12 @@ def test_launches_without_their_kernels_are_a_flaw(tmp_path: Path) -> None:
     rewritten(prof.files[0], "cpu_op", "cuda_runtime")
     assert flaws(prof.recordings[0]) == []
     rewritten(prof.files[0], "aten::ones", "cudaLaunchKernel")
-    assert "has no device events for 4 launches: let the window last longer" in str(flaws(prof.recordings[0]))
+    assert "has no device events for 6 launches: let the window last longer" in str(flaws(prof.recordings[0]))
 
 
 def test_a_flaw_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    start = pytorch.start_observer
-    monkeypatch.setattr(pytorch, "start_observer", lambda observer: (start(observer), observer.unregister_callback()))
+    observer = torch.profiler.ExecutionTraceObserver
+    monkeypatch.setattr(observer, "start", lambda self: self.unregister_callback())
     with pytest.warns(RuntimeWarning, match="has no record ids in common"):
         with ks.profile(tmp_path, warmup=1, active=1) as prof:
             loop(prof, 3)
@@ -299,7 +287,7 @@ def test_a_giant_recording_is_not_looked_at(tmp_path: Path, monkeypatch: pytest.
 def test_how_large_a_recording_is_says_torchs_file_and_not_the_end_of_the_gzip(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    start, compressed = pytorch.start_observer, folder._compressed
+    compressed = folder._compressed
 
     def huge(source: Path) -> Path:
         packed = compressed(source)
@@ -308,7 +296,7 @@ def test_how_large_a_recording_is_says_torchs_file_and_not_the_end_of_the_gzip(
             file.write(bytes(4))  # as of a file of 4 GiB
         return packed
 
-    monkeypatch.setattr(pytorch, "start_observer", lambda observer: (start(observer), observer.unregister_callback()))
+    monkeypatch.setattr(torch.profiler.ExecutionTraceObserver, "start", lambda self: self.unregister_callback())
     monkeypatch.setattr(folder, "_compressed", huge)
     monkeypatch.setattr(check, "_MAX_BYTES", 1000)
     with warnings.catch_warnings():

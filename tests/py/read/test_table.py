@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import kinetoscope as ks
 import pytest
 
@@ -71,6 +73,54 @@ def test_outlives_its_trace(data: object) -> None:
     assert polars.DataFrame(events).height == len(events) > 0
 
 
+def test_parts(table: ks.Table) -> None:
+    rows = table.rows()
+    assert list(table) == rows
+    assert (table.head().rows(), table.tail(2).rows(), table.head(0).rows()) == (rows[:5], rows[-2:], [])
+    for part in (slice(3, 7), slice(-3, None), slice(None, -1), slice(5, 2), slice(0, 10**9), slice(None)):
+        assert table[part].rows() == rows[part]
+        assert (len(table[part]), table[part].columns) == (len(rows[part]), table.columns)
+    assert table[2:9][1:3].rows(1, 5) == rows[2:9][1:3][1:5]
+    assert table[2:4].json_lines() == table.json_lines(2, 4)
+
+
+def test_rows_and_columns(cuda: ks.Trace) -> None:
+    events = cuda.events
+    assert events["name"] == [name for (name,) in events.select("name").rows()]
+    assert (events[0], events[-1]) == (events.rows()[0], events.rows()[-1])
+    assert events[:3]["id"] == events["id"][:3]
+    with pytest.raises(KeyError, match="nonsense"):
+        _ = events["nonsense"]
+    with pytest.raises(IndexError):
+        _ = events[len(events)]
+    with pytest.raises(ValueError, match="without a step, found step 2"):
+        _ = events[::2]
+
+
+def test_parts_are_exported(cuda: ks.Trace) -> None:
+    part = cuda.events[3:9].select("id", "name")
+    assert part.to_polars().equals(cuda.events.to_polars().select("id", "name")[3:9])
+    assert part.to_pandas()["name"].to_list() == part["name"]
+    assert part.to_arrow().to_pydict() == {"id": part["id"], "name": part["name"]}
+
+
+def test_parts_need_only_one_library(cuda: ks.Trace, monkeypatch: pytest.MonkeyPatch) -> None:
+    polars = pytest.importorskip("polars")
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    assert polars.DataFrame(cuda.events[3:9])["id"].to_list() == cuda.events["id"][3:9]
+    monkeypatch.setitem(sys.modules, "polars", None)
+    with pytest.raises(ImportError, match=r"pyarrow for rows of a table, .*'kinetoscope\[pyarrow\]'"):
+        cuda.events[3:9].__arrow_c_stream__()
+
+
+def test_rows_left_out_are_counted(cuda: ks.Trace) -> None:
+    said = f"{len(cuda.events) - 10:,} rows left out"
+    assert said in repr(cuda.events)
+    assert f"<td colspan={len(cuda.events.columns)} style='text-align:left'>… {said}</td>" in cuda.events._repr_html_()
+    assert "left out" not in repr(cuda.events[:10])
+    assert "left out" not in cuda.events[:10]._repr_html_()
+
+
 def test_select(cuda: ks.Trace) -> None:
     part = cuda.events.select("dur_ns", "name")
     assert part.columns == ["dur_ns", "name"]
@@ -96,7 +146,7 @@ def test_repr_shows_the_ends(cuda: ks.Trace) -> None:
     assert lines[0] == f"events: {len(cuda.events)} rows × {len(cuda.events.columns)} columns"
     assert lines[1].split()[:3] == ["id", "name", "category"]
     assert sum("…" in line[:10] for line in lines) == 1
-    assert len(lines) == 14
+    assert len(lines) == 15
     assert lines[-1].startswith("and ")
 
 

@@ -19,7 +19,7 @@ pytestmark = [
 ]
 
 _TAGS = """
-html head meta title style body main header nav section h1 h2 h3 p dl div dt dd ol li a b i small figcaption
+html head meta title style body main header nav section h1 h2 h3 p dl div dt dd ul ol li a b i small figcaption
 figure noscript table caption thead tbody tr th td span script svg g rect text tspan line path circle desc
 """
 _ATTRIBUTES = """

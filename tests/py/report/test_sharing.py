@@ -310,3 +310,32 @@ def test_a_smaller_snapshot_counts_what_it_lacks(data: Path) -> None:
     gone = counts.get("shrunk_frame", 0) + counts.get("shrunk_event", 0)
     assert part.num_events == trace.num_events - gone
     assert part.metadata["kineto"]["kinetoscope_edits"][-1]["edit"] == "shrink"
+
+
+# --- without the timeline -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["synthetic_cuda", "transformer_cpu"])
+def test_a_static_page_is_small_and_has_no_scripts(data: Path, tmp_path: Path, name: str) -> None:
+    trace = ks.read(data / name / "kineto_trace_0.json.gz")
+    static = trace.report(tmp_path / "static.html", static=True, max_size="300kB").read_text()
+    whole = trace.report(tmp_path / "whole.html").read_text()
+    assert "<script" not in static
+    assert "script-src" not in static
+    bodies = [re.findall(r"<main class='[^']*'>(.*?)</main>", page, re.DOTALL)[0] for page in (static, whole)]
+    assert bodies[0] == bodies[1]
+
+
+def test_a_static_page_by_the_command(data: Path, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    assert main(["report", str(data / "synthetic_cuda"), "--static", "--redact", "-o", str(page)]) == 0
+    assert "<script" not in page.read_text()
+    assert page.stat().st_size < 300_000
+
+
+def test_a_static_page_above_its_size_is_not_written(trace: ks.Trace, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"expected a larger max_size than 9,000 bytes, found [\d,]+"):
+        trace.report(tmp_path / "page.html", static=True, max_size="9kB")
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(ValueError, match=r"a static page \(static=True, --static\) needs less"):
+        trace.report(tmp_path / "page.html", max_size="9kB")

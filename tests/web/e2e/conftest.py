@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -9,14 +10,14 @@ import statistics
 import subprocess
 import time
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import kinetoscope as ks
 import pytest
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Locator, Page, Request, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Error, Locator, Page, Request, sync_playwright
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 HERE = Path(__file__).parent
@@ -31,6 +32,9 @@ FLAGS = [
     "--disable-sync",
     "--no-first-run",
 ]
+
+# Twice what a slow machine with two workers needed to show a widget in JupyterLab.
+PATIENCE_MS = 60_000
 
 # What `slowness` unpacks takes so long where benches/RESULTS.md was measured.
 UNPACKING_S = 0.0175
@@ -84,11 +88,21 @@ class Strict:
         )
         self._contexts.append(context)
         page = context.new_page()
+        page.set_default_timeout(PATIENCE_MS)
         page.on("request", self._requested)
         page.on("console", self._said)
         page.on("pageerror", lambda error: self.complaints.append(str(error)))
         page.on("dialog", lambda dialog: self.complaints.append(f"dialog: {dialog.message}"))
         return page
+
+    def described(self) -> str:
+        """Texts and complaints of the pages, for the report of a failed test."""
+        shown = [f"{page.url}\n{page.locator('body').inner_text()}" for page in self._pages if not page.is_closed()]
+        return "\n".join([*shown, *self.complaints])
+
+    @property
+    def _pages(self) -> list[Page]:
+        return [page for context in self._contexts for page in context.pages]
 
     def close(self) -> None:
         for context in self._contexts:
@@ -103,10 +117,26 @@ class Strict:
             self.complaints.append(message.text)
 
 
+OPENED = pytest.StashKey[list[Strict]]()
+"""The pages of a test."""
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Generator[None, Any, Any]:
+    """Adds to the report of a failed test what its pages show: a timeout alone does not tell."""
+    report = yield
+    if call.when == "call" and report.failed:
+        for pages in item.stash.get(OPENED, []):
+            with contextlib.suppress(Error):
+                report.sections.append(("pages", pages.described()))
+    return report
+
+
 @pytest.fixture
-def strict_pages(browser: Browser) -> Iterator[Callable[[str], Strict]]:
+def strict_pages(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Callable[[str], Strict]]:
     """Pages that may fetch only what starts with a given text."""
     opened: list[Strict] = []
+    request.node.stash[OPENED] = opened
 
     def open_pages(may_fetch: str) -> Strict:
         opened.append(Strict(browser, may_fetch))
@@ -118,9 +148,9 @@ def strict_pages(browser: Browser) -> Iterator[Callable[[str], Strict]]:
 
 
 @pytest.fixture
-def strict(browser: Browser) -> Iterator[Strict]:
+def strict(strict_pages: Callable[[str], Strict]) -> Iterator[Strict]:
     """Pages from disk: the test fails if one asks for anything else, or if the console says that something is wrong."""
-    pages = Strict(browser, "file://")
+    pages = strict_pages("file://")
     yield pages
     pages.close()
     assert pages.fetched == []
@@ -137,7 +167,7 @@ class Timeline:
 
     def wait(self) -> Timeline:
         """Waits for the first picture."""
-        self.page.locator(".ks-tracks[data-cost]").wait_for(timeout=30_000)
+        self.page.locator(".ks-tracks[data-cost]").wait_for()
         return self
 
     def settle(self) -> Timeline:

@@ -22,7 +22,7 @@ def framed(tmp_path: Path, browser: Any) -> Any:
         path.write_text(f"<!doctype html><meta charset=utf-8><body>{output._repr_html_()}", encoding="utf-8")
         page.goto(path.as_uri())
         frame = page.frame_locator("iframe[srcdoc]")
-        frame.locator(".ks-tracks[data-cost]").wait_for(timeout=30_000)
+        frame.locator(".ks-tracks[data-cost]").wait_for()
         return frame
 
     yield show
@@ -54,3 +54,31 @@ def test_the_widget_of_several_in_a_frame(data: Path, framed: Any) -> None:
     widget = ks.read_dir(data / "mlp_gloo").timeline()
     assert "rank 1" in groups(framed(widget.render_static())).lower()
     widget.close()
+
+
+def test_a_frame_has_the_theme_of_its_host(cuda: ks.Trace, tmp_path: Path, browser: Any) -> None:
+    path = tmp_path / "notebook.html"
+    path.write_text(f"<!doctype html><body data-jp-theme-light=false>{cuda.render_static()._repr_html_()}")
+    page = browser.new_context(color_scheme="null").new_page()
+    page.goto(path.as_uri())
+    frame = page.frame_locator("iframe")
+    frame.locator(".ks-root[data-theme=dark]").wait_for()
+    page.evaluate("document.body.dataset.jpThemeLight = 'true'")
+    frame.locator(".ks-root[data-theme=light]").wait_for()
+    page.evaluate("document.body.dataset.jpThemeLight = 'false'")
+    frame.locator(".ks-root[data-theme=dark]").wait_for()
+    page.context.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_page_without_scripts_promises_no_timeline(
+    scheme: Any, cuda: ks.Trace, tmp_path: Path, strict: Any, shot: Callable[[Any, str], None]
+) -> None:
+    page = strict.page(scheme)
+    page.goto(cuda.report(tmp_path / "static.html", static=True).as_uri())
+    assert page.locator("svg.ks-picture path").count() > 0
+    for link in page.locator("main a:visible").all():
+        address = str(link.get_attribute("href")).removeprefix("#")
+        is_text = link.evaluate("link => getComputedStyle(link).pointerEvents") == "none"
+        assert is_text or page.locator(f'[id="{address}"]').is_visible(), "every link leads somewhere"
+    shot(page, f"static-{scheme}")

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { deflateSync } from "node:zlib";
 import type { Channel, Incoming, Outgoing, Receive } from "../../../wasm/web/host/channel";
+import { viewerOf } from "../../../wasm/web/host/load";
 import { Mailbox } from "../../../wasm/web/host/mailbox";
 
 const bytes = (...values: number[]) => Uint8Array.from(values);
@@ -101,6 +102,61 @@ test("silence is reported until the first answer", async () => {
   assert.deepEqual(await file, bytes(1));
 });
 
+test("a request whose answer was lost is sent again, after ever longer", async () => {
+  const channel = new FakeChannel();
+  const mailbox = new Mailbox(channel, 20);
+  const file = mailbox.get("snapshot");
+  await new Promise((waited) => setTimeout(waited, 200));
+  assert.ok(channel.sent.length >= 3 && channel.sent.length <= 5, `${channel.sent.length}`);
+  for (const asked of channel.sent) assert.deepEqual(asked, channel.sent[0]);
+  const [asked] = channel.sent;
+  for (const value of [1, 2]) channel.answer(asked?.type === "get" ? asked.id : "", bytes(value));
+  assert.deepEqual(await file, bytes(1));
+  const { length } = channel.sent;
+  await new Promise((waited) => setTimeout(waited, 200));
+  assert.equal(channel.sent.length, length, "what was answered is not asked again");
+});
+
+test("a channel that throws is silent, and its requests are sent again", async () => {
+  const channel = new FakeChannel();
+  const send = channel.send.bind(channel);
+  channel.send = () => {
+    throw new Error("Cannot send");
+  };
+  const mailbox = new Mailbox(channel, 5);
+  const file = mailbox.get("snapshot");
+  await new Promise<void>((silent) => {
+    mailbox.isSilent.subscribe(silent);
+  });
+  channel.send = send;
+  await new Promise((waited) => setTimeout(waited, 100));
+  const [asked] = channel.sent;
+  channel.answer(asked?.type === "get" ? asked.id : "", bytes(1));
+  assert.deepEqual(await file, bytes(1));
+});
+
+test("a widget asks for the viewer where the one that asked first is silent or closed", async () => {
+  const channels = [new FakeChannel(), new FakeChannel(), new FakeChannel()];
+  const [first, second, third] = channels.map((channel, at) => new Mailbox(channel, at === 0 ? 20 : 1000)) as [
+    Mailbox,
+    Mailbox,
+    Mailbox,
+  ];
+  const asked = () => channels.map(({ sent }) => sent.length > 0);
+  const viewers = Promise.allSettled([first, second].map((mailbox) => viewerOf("code", mailbox)));
+  assert.deepEqual(asked(), [true, false, false]);
+  await new Promise((waited) => setTimeout(waited, 50));
+  assert.deepEqual(asked(), [true, true, false]);
+  const last = viewerOf("code", third);
+  second.close();
+  await new Promise((waited) => setTimeout(waited));
+  assert.deepEqual(asked(), [true, true, true]);
+  third.close();
+  await assert.rejects(last, /closed/);
+  first.close();
+  await viewers;
+});
+
 test("a closed mailbox ignores messages and rejects pending requests", async () => {
   const channel = new FakeChannel();
   const mailbox = new Mailbox(channel, 1000);
@@ -108,4 +164,5 @@ test("a closed mailbox ignores messages and rejects pending requests", async () 
   mailbox.close();
   assert.equal(channel.listeners.size, 0);
   await assert.rejects(file, /closed/);
+  assert.equal(channel.sent.length, 1);
 });

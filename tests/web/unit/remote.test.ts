@@ -89,7 +89,7 @@ test("a closed source sends nothing more", async () => {
 
 function supply(kernel: FakeKernel, notes: string[]): Supply {
   const never = () => Promise.reject(new Error("nothing is fetched"));
-  return { kernel, version: "test", core: never, snapshots: never, tell: (note) => notes.push(note) };
+  return { kernel, version: "test", key: "test", core: never, snapshots: never, tell: (note) => notes.push(note) };
 }
 
 test("a large trace stays in the kernel", async () => {
@@ -219,4 +219,14 @@ test("a source that failed to open is opened again for the next view", async () 
   await assert.rejects(share("b", open), /no/);
   await assert.rejects(share("b", open), /no/);
   assert.equal(numTried, 2);
+});
+
+test("a source that another view failed to open is opened at once", async () => {
+  let fail: (error: Error) => void = () => {};
+  const first = share("c", () => new Promise<Source>((_, reject) => (fail = reject)));
+  const second = share("c", async () => new FakeSource());
+  const third = second.catch(() => share("c", async () => new FakeSource()));
+  quiet(first);
+  fail(new Error("the widget was closed"));
+  assert.ok(await third, "it does not wait until the other views leave");
 });

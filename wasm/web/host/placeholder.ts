@@ -21,7 +21,7 @@ export class Placeholder {
     this.#words.style.setProperty("margin", "0 0 8px");
     this.#figure.prepend(this.#words);
     around.replaceChildren(this.#figure);
-    this.#say("status", "Loading the timeline …");
+    this.wait(false);
   }
 
   /** Says that Python does not answer, or takes that back. */

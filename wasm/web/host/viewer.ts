@@ -28,8 +28,10 @@ export interface Chosen {
 /** Everything that a timeline needs from a notebook. */
 export interface Notebook {
   readonly mailbox: Mailbox;
-  /** Identifies the traces on the page. */
+  /** Identifies the widget on the page. */
   readonly key: string;
+  /** Identifies the traces, which other widgets may show, too. */
+  readonly traces: string;
   /** Identifies the version of this code. */
   readonly code: string;
   readonly where: Where;
@@ -110,12 +112,13 @@ export async function open(around: HTMLElement, notebook: Notebook): Promise<Vie
   }
 }
 
-function supplyOf({ mailbox, code, parts }: Notebook, tell: (note: string) => void): Supply {
+function supplyOf({ mailbox, code, traces, parts }: Notebook, tell: (note: string) => void): Supply {
   const core = () => mailbox.get("kinetoscope.wasm.gz").then(gunzip);
   const snapshot = async ({ name, rank }: { name: string; rank: number | null }, at: number) => {
     return { bytes: await mailbox.get(`snapshot/${at}`), name, rank };
   };
-  return { kernel: mailbox, version: code, core, snapshots: () => Promise.all(parts.map(snapshot)), tell };
+  const snapshots = () => Promise.all(parts.map(snapshot));
+  return { kernel: mailbox, version: code, core, key: traces, snapshots, tell };
 }
 
 function watchSilence({ isSilent }: Mailbox, strip: MessageStrip): () => void {

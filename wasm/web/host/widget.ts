@@ -13,6 +13,7 @@ import type { Channel, Incoming } from "./channel";
 import { viewerOf } from "./load";
 import { Mailbox } from "./mailbox";
 import { Placeholder } from "./placeholder";
+import { hideSaved } from "./saved";
 import type { WantedTheme } from "./theme";
 import type { Notebook, Viewer } from "./viewer";
 
@@ -21,6 +22,7 @@ interface State {
   _height: number;
   _theme: WantedTheme;
   _key: string;
+  _traces: string;
   _code: string;
   _where: Where;
   _parts: readonly { name: string; rank: number | null }[];
@@ -74,6 +76,7 @@ function notebookOf(model: Model, mailbox: Mailbox, theme: Cell<WantedTheme>): N
     mailbox,
     theme,
     key: model.get("_key"),
+    traces: model.get("_traces"),
     code: model.get("_code"),
     where: model.get("_where"),
     parts: model.get("_parts"),
@@ -130,13 +133,16 @@ const render: Render<State> = ({ model, el }) => {
   const around = document.createElement("div");
   el.append(around);
   cleanup.add(() => around.remove());
+  cleanup.add(hideSaved(model.get("_key")));
   const theme = new Cell(model.get("_theme"));
   follow(model, "_theme", (wanted) => theme.set(wanted), cleanup);
   follow(model, "_height", (height) => around.style.setProperty("height", `${height}px`), cleanup);
   const placeholder = new Placeholder(around, model.get("_picture"));
   const channel = channelOf(model);
   const mailbox = mailboxOf(model, cleanup);
-  const unwatch = mailbox.isSilent.subscribe(() => placeholder.wait(mailbox.isSilent.value));
+  const wait = () => placeholder.wait(mailbox.isSilent.value);
+  const unwatch = mailbox.isSilent.subscribe(wait);
+  wait(); // a view that is drawn later than others
   cleanup.add(unwatch);
   let isOpen = true;
   cleanup.add(() => {

@@ -2,6 +2,7 @@ import { canCompile, loadCore } from "./core";
 import { LazySource } from "./lazy-source";
 import { type Kernel, RemoteSource } from "./remote";
 import { type Snapshot, WasmSource } from "./session";
+import { share } from "./shared";
 import { messageOf, type Source } from "./source";
 
 /** Who answers requests: the kernel, or this page once the core and the traces are in it. */
@@ -13,6 +14,8 @@ export interface Supply {
   /** Identifies the compiled core: the page keeps one per version. */
   readonly version: string;
   readonly core: () => Promise<Uint8Array<ArrayBuffer>>;
+  /** Identifies the traces: the page keeps them once for all timelines. */
+  readonly key: string;
   /** The traces in the order of the screen. */
   readonly snapshots: () => Promise<readonly Snapshot[]>;
   /** Receives a message for the reader when the kernel has to go on answering. */
@@ -29,7 +32,21 @@ export async function openSource(where: Where, supply: Supply): Promise<Source> 
   }
   const fail = (error: unknown) =>
     supply.tell(`The trace could not be loaded into this page: ${messageOf(error)}. The kernel answers instead.`);
-  return new LazySource(kernel, () => openHere(supply), fail);
+  return new LazySource(kernel, () => shareHere(supply), fail);
+}
+
+/** Tries again if another timeline failed to load the traces: it may have closed meanwhile. */
+function shareHere(supply: Supply): Promise<Source> {
+  let isOwn = false;
+  const open = () => {
+    isOwn = true;
+    return openHere(supply);
+  };
+  const shared = () => share(`traces ${supply.key}`, open);
+  return shared().catch((error: unknown) => {
+    if (isOwn) throw error;
+    return shared();
+  });
 }
 
 async function openHere({ version, core, snapshots }: Supply): Promise<Source> {

@@ -17,6 +17,8 @@ export async function share(key: string, open: () => Promise<Source>): Promise<S
   try {
     return new SharedHandle(await entry.source, () => leave(key, entry));
   } catch (error) {
+    // The next user tries again.
+    if (entries.get(key) === entry) entries.delete(key);
     leave(key, entry);
     throw error;
   }

@@ -51,15 +51,17 @@ export class MinimapView {
     this.#cleanup.run();
   }
 
-  paint(dpr: number): void {
+  /** Returns false without a size: a host may hide the page while its theme loads. */
+  paint(dpr: number): boolean {
     const scene = this.#scene(dpr);
-    if (scene.width === 0) return;
+    if (scene.width === 0) return false;
     if (this.#canvas.width !== scene.width) this.#canvas.width = scene.width;
     if (this.#canvas.height !== scene.height) this.#canvas.height = scene.height;
     const context = this.#canvas.getContext("2d", { alpha: false });
-    if (!context) return;
+    if (!context) return true;
     context.drawImage(this.#paintedWhole(scene), 0, 0);
     paintFrame(context, scene);
+    return true;
   }
 
   #scene(dpr: number): MinimapScene {

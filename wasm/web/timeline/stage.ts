@@ -149,13 +149,14 @@ export class Stage {
     if (this.#framesWithoutSize > 0) this.#measure();
     const scene = this.#scene();
     const hasSize = scene.width > 0 && scene.height > 0;
-    this.#framesWithoutSize = hasSize ? 0 : this.#framesWithoutSize + 1;
-    if (hasSize) this.#draw(scene);
+    const isComplete = hasSize && this.#draw(scene);
+    this.#framesWithoutSize = isComplete ? 0 : this.#framesWithoutSize + 1;
     this.#tell(performance.now() - begun);
-    if (moving || (!hasSize && this.#framesWithoutSize < PATIENCE)) this.#request(false);
+    if (moving || (!isComplete && this.#framesWithoutSize < PATIENCE)) this.#request(false);
   }
 
-  #draw(scene: Scene): void {
+  /** Returns false if the minimap had no size, and so keeps its old picture. */
+  #draw(scene: Scene): boolean {
     const { tracks, overlay } = this.#elements;
     if (fitCanvas(tracks, scene) || this.#tracksStale) {
       this.#tracksStale = false;
@@ -167,9 +168,10 @@ export class Stage {
     fitCanvas(overlay, scene);
     const context = overlay.getContext("2d");
     if (context) this.#pills = paintOverlay(context, scene, this.#timeline.pointer.value);
-    this.#minimap.paint(scene.dpr);
+    const isComplete = this.#minimap.paint(scene.dpr);
     this.#pointer.drawn();
     this.#timeline.isDrawn.set(true);
+    return isComplete;
   }
 
   #scene(): Scene {

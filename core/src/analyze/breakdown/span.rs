@@ -21,8 +21,7 @@ pub struct BreakdownSpan {
 pub(in crate::analyze) fn spans(selection: &Selection<'_>, per: &str) -> Vec<BreakdownSpan> {
     let whole = selection.span();
     let range = if per == "work" { of_work(selection).unwrap_or(whole) } else { whole };
-    let iterations = selection.linked.links.iterations.iter().filter(|_| per == "iteration");
-    let inside = iterations.filter(|iteration| whole.overlaps(iteration.start, iteration.dur));
+    let inside = selection.iterations().filter(|_| per == "iteration");
     let span = |iteration: &Iteration| BreakdownSpan {
         iteration: Some(iteration.number),
         range: clip(iteration.range(), whole),

@@ -35,7 +35,7 @@ impl DrawnStep {
 
 /// The steps through a trace, which is this member, in order.
 pub(crate) fn drawn_steps(linked: &Arc<LinkedTrace>, member: usize) -> Vec<DrawnStep> {
-    let path = critical_path(&Selection::all(linked));
+    let path = critical_path(&Selection::clean(linked));
     let bounds = BoundFinder::of(linked);
     let node = |at: u32| path.graph.nodes[at as usize];
     let step =

@@ -103,8 +103,18 @@ fn step_note(sides: &[DiffSide<'_>; 2], kinds: &[RecordedKind]) -> String {
         ));
     }
     notes.push(lost_note(sides));
+    notes.push(observed_note(sides));
     notes.retain(|note| !note.is_empty());
     notes.join("; ")
+}
+
+/// Iterations that a selection leaves out by default.
+fn observed_note(sides: &[DiffSide<'_>; 2]) -> String {
+    let [before, after] = sides.each_ref().map(DiffSide::num_observed_outside);
+    if before + after == 0 {
+        return String::new();
+    }
+    format!("iterations with the Execution Trace observer are left out: {before} before, {after} after")
 }
 
 /// The meaning of lost device work for the step.

@@ -130,6 +130,17 @@ impl<'a> DiffSide<'a> {
         self.selection.anytime_work().filter(is_outside).count()
     }
 
+    /// How many iterations are left out by default, because the observer of the Execution Trace
+    /// ran.
+    pub(super) fn num_observed_outside(&self) -> usize {
+        let span = self.selection.span();
+        if self.selection.range.is_none() || self.selection.range_asked_for().is_some() {
+            return 0;
+        }
+        let all = self.selection.linked.links.iterations.iter();
+        all.filter(|iteration| iteration.is_observed && !span.overlaps(iteration.start, iteration.dur)).count()
+    }
+
     /// The host time of each sample.
     pub(super) fn windows(&self) -> Vec<TimeRange> {
         if self.iterations.is_empty() {

@@ -82,7 +82,7 @@ impl OperatorCall {
         let types = list(&text(ArgKey::InputTypes)?);
         let has_untyped_list = types.iter().any(|name| name == UNTYPED_LIST);
         if has_untyped_list
-            && let Some(node) = linked.links.nodes.node_of_event.get(row)
+            && let Some((node, _)) = linked.links.nodes.find(row)
             && let Some(of_node) = Self::of_node(&trace.nodes[node as usize].inputs, &trace.strings)
         {
             return Some(of_node);

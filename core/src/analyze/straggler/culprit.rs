@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use super::activity::DelayCause;
 use super::interval_activity::RankActivities;
-use super::late_collective::median;
 use crate::analyze::collective::Participant;
+use crate::analyze::statistics::median;
 use crate::time::TimeRange;
 
 /// The name that took the rank of `member` the most longer than the median of the others, and by

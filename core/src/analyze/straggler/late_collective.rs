@@ -7,7 +7,7 @@ use super::culprit::culprit;
 use super::interval_activity::{ArrivalInterval, RankActivities};
 use super::pipeline::{Pipelines, is_message};
 use crate::analyze::collective::{JobCollective, Participant};
-use crate::sort;
+use crate::analyze::statistics::median;
 use crate::table::{Column, Table, int, put_name, text};
 use crate::time::{TimeRange, Ts, sum_ns};
 
@@ -201,13 +201,6 @@ fn spans(parts: &[Participant<'_>], before: Option<&JobCollective<'_>>) -> Optio
         Some(TimeRange { start: left(at, part)?.min(end), end })
     };
     parts.iter().enumerate().map(span).collect()
-}
-
-/// The lower one of two; 0 of none.
-pub(super) fn median(values: impl Iterator<Item = i64>) -> i64 {
-    let mut values: Vec<_> = values.collect();
-    sort::ascending(&mut values);
-    values.get(values.len().saturating_sub(1) / 2).copied().unwrap_or(0)
 }
 
 /// When it came, for the order of equal ones.

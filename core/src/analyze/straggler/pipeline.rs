@@ -10,10 +10,10 @@ use rustc_hash::FxHashSet;
 
 use super::activity::DelayCause;
 use super::interval_activity::RankActivities;
-use super::late_collective::median;
 use super::stage_work::{IterationWork, StageWork, StageWorkQuery};
 use crate::analyze::collective::{JobCollective, Participant};
 use crate::analyze::job::Job;
+use crate::analyze::statistics::median;
 use crate::sort;
 use crate::time::{TimeRange, Ts, add_ns};
 use crate::trace::collective::CollectivePattern;

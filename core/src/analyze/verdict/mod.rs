@@ -4,6 +4,7 @@ mod clock;
 mod communication;
 mod file_defects;
 mod lost_work;
+mod observer;
 mod out_of_order;
 mod overlong;
 mod problem;
@@ -17,9 +18,9 @@ use serde::Serialize;
 
 use super::analysis::{Analysis, Run};
 use super::result::AnalysisResult;
-use super::selection::Selection;
 use crate::link::LinkedTrace;
 use crate::sort;
+use crate::time::TimeRange;
 pub use problem::{Problem, VerdictState};
 
 /// Problems of a recording.
@@ -28,7 +29,8 @@ pub(super) static PROBLEMS: Analysis = Analysis {
     doc: "problems of the recording: lost device work, impossible times, damage of the file, remarks",
     options: &[],
     run: Run::Trace(|selection, _| {
-        let problems = verdict(selection.linked).problems.into_iter().filter(|problem| concerns(problem, selection));
+        let range = selection.range_asked_for();
+        let problems = verdict(selection.linked).problems.into_iter().filter(|problem| concerns(problem, range));
         AnalysisResult::of(&problem::TABLE, problems.collect(), "the recording has no known problem")
     }),
 };
@@ -69,6 +71,7 @@ pub fn verdict(linked: &LinkedTrace) -> Verdict {
     problems.extend(sequence_numbers::problem(&linked.trace));
     problems.extend(producer::problem(&linked.trace));
     problems.extend(shared_steps::problem(linked));
+    problems.extend(observer::problem(linked));
     let mut problems: Vec<_> = problems.into_iter().map(Problem::counted).collect();
     // The order of each state stays.
     sort::by_key(&mut problems, |problem| std::cmp::Reverse(problem.state));
@@ -76,8 +79,10 @@ pub fn verdict(linked: &LinkedTrace) -> Verdict {
     Verdict { state, problems }
 }
 
-/// Whether a problem concerns a selection: its time meets the range, or it has none.
-fn concerns(problem: &Problem, selection: &Selection<'_>) -> bool {
-    let Some((range, (start, end))) = selection.range.zip(problem.start_ns.zip(problem.end_ns)) else { return true };
+/// Whether a problem concerns a range: its time meets the range, or it has none.
+fn concerns(problem: &Problem, range: Option<TimeRange>) -> bool {
+    let Some((range, (start, end))) = range.zip(problem.start_ns.zip(problem.end_ns)) else {
+        return true;
+    };
     start < range.end.0 && range.start.0 <= end
 }

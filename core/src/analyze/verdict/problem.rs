@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::table::{Table, int, json, put, put_name, text};
+use crate::table::{Table, boolean, int, json, put, put_name, text};
 use crate::time::TimeRange;
 use crate::trace::Trace;
 use crate::trace::track::Stream;
@@ -55,9 +55,8 @@ pub struct Problem {
     pub message: String,
     /// The fix.
     pub advice: &'static str,
-    /// Whether readers of a summary see it although it is a remark.
-    #[serde(skip)]
-    pub(super) is_notice: bool,
+    /// Whether readers of a summary see it: it decides the verdict, or all numbers depend on it.
+    pub is_shown: bool,
 }
 
 /// Ids that a problem lists.
@@ -77,7 +76,7 @@ impl Problem {
             events: Vec::new(),
             message: message.into(),
             advice: "",
-            is_notice: false,
+            is_shown: state != VerdictState::Complete,
         }
     }
 
@@ -106,14 +105,9 @@ impl Problem {
         Self { num_all: Some(num_all as u64), ..self }
     }
 
-    /// Whether readers of a summary see it: it decides the verdict, or all numbers depend on it.
-    pub fn is_shown(&self) -> bool {
-        self.state != VerdictState::Complete || self.is_notice
-    }
-
     /// The same, shown in summaries.
     pub(super) fn noticed(self) -> Self {
-        Self { is_notice: true, ..self }
+        Self { is_shown: true, ..self }
     }
 
     /// The same with its count and its stream in the message.
@@ -156,5 +150,6 @@ pub(crate) static TABLE: Table<Vec<Problem>> = Table {
         }),
         text("message", |rows, at, out| put(out, &rows[at].message)),
         text("advice", |rows, at, out| put(out, rows[at].advice)),
+        boolean("is_shown", |rows, at| Some(rows[at].is_shown)),
     ],
 };

@@ -20,6 +20,6 @@ pub(super) fn problem(linked: &LinkedTrace) -> Option<Problem> {
         processes.len()
     );
     let problem = Problem::new("steps_of_several_processes", VerdictState::Complete, others.len(), message);
-    let advice = "For the iterations of each rank, read the file without ranks=\"merge\".";
+    let advice = "for the iterations of each rank, read the file without ranks=\"merge\"";
     (!others.is_empty()).then(|| problem.of_rows(trace, &others).of(steps.len()).advised(advice).noticed())
 }

@@ -7,7 +7,7 @@ use super::matched_nodes::MatchedNodes;
 use super::node_links::NodeLinks;
 use super::recorded::RecordedTime;
 use super::shape::InputShapes;
-use super::{fill, id, parent, process, recorded, sequence, thread};
+use super::{fill, id, parent, process, recorded, sequence, stand_in, thread};
 use crate::error::Position;
 use crate::id::OptionalColumn;
 use crate::link::iteration::Iteration;
@@ -21,6 +21,7 @@ pub(in crate::link) fn link_nodes(trace: &Trace, iterations: &[Iteration], warni
     let found = find(trace, iterations, warnings);
     let mut links = NodeLinks {
         node_of_event: OptionalColumn::empty(trace.events.len()),
+        stand_in: OptionalColumn::default(),
         event_of_node: OptionalColumn::empty(trace.nodes.len()),
         parent_of_node: parent::link_parents(trace, warnings),
         how: found.how,
@@ -39,6 +40,7 @@ pub(in crate::link) fn link_nodes(trace: &Trace, iterations: &[Iteration], warni
     links.recorded = RecordedTime::of(trace, &links, iterations);
     (links.without_node, links.without_event) = recorded::missing(trace, &links);
     recorded::count_missing(trace, &links, warnings);
+    links.stand_in = stand_in::find(trace, iterations, &links);
     links
 }
 

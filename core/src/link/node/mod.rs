@@ -18,6 +18,7 @@ mod recorded;
 mod sequence;
 mod sequence_fit;
 mod shape;
+mod stand_in;
 mod thread;
 
 pub(crate) use align::aligned;

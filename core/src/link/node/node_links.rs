@@ -10,6 +10,9 @@ use crate::link::link_method::LinkMethod;
 pub struct NodeLinks {
     /// Row of the node of an event; a row an event.
     pub node_of_event: OptionalColumn,
+    /// Row of a node that stands for an event: that of the same call in the iteration in which the
+    /// observer ran, where it did not run in all; a row an event.
+    pub stand_in: OptionalColumn,
     /// Row of the event of a node; a row a node.
     pub event_of_node: OptionalColumn,
     /// Row of the parent of a node; a row a node.
@@ -34,4 +37,12 @@ pub struct NodeLinks {
     pub without_node: Vec<u32>,
     /// Rows of the nodes that have no event although the Kineto trace has the calls around them.
     pub without_event: Vec<u32>,
+}
+
+impl NodeLinks {
+    /// The node of an event, or the one that stands for it, and how it was found.
+    pub fn find(&self, event: usize) -> Option<(u32, LinkMethod)> {
+        let own = self.node_of_event.get(event).zip(self.how);
+        own.or_else(|| Some((self.stand_in.get(event)?, LinkMethod::ObservedIteration)))
+    }
 }

@@ -43,7 +43,7 @@ impl RecordedTime {
             let (start, end) = (events.start[row], events.end(row));
             let range = recorded.events.entry(events.track[row]).or_insert(TimeRange { start, end });
             *range = TimeRange { start: range.start.min(start), end: range.end.max(end) };
-            if let Some(at) = iteration_at(iterations, start) {
+            if let Some(at) = Iteration::at(iterations, start) {
                 is_linked[at] = true;
             }
         }
@@ -87,11 +87,6 @@ impl RecordedTime {
         let after = self.pauses.partition_point(|pause| pause.start <= time);
         after.checked_sub(1).is_some_and(|at| time < self.pauses[at].end)
     }
-}
-
-fn iteration_at(iterations: &[Iteration], time: Ts) -> Option<usize> {
-    let at = iterations.partition_point(|iteration| iteration.start <= time).checked_sub(1)?;
-    (time < iterations[at].range().end).then_some(at)
 }
 
 /// Counts the operators that one file lacks.

@@ -105,7 +105,7 @@ fn of_nodes(trace: &Trace, names: &mut NameIds<'_>) -> Vec<CallSequence> {
 
 /// Calls by track; within a track by start. Where times are whole microseconds, `External id` tells
 /// the order.
-fn of_events(trace: &Trace, names: &mut NameIds<'_>) -> Vec<CallSequence> {
+pub(super) fn of_events(trace: &Trace, names: &mut NameIds<'_>) -> Vec<CallSequence> {
     let events = &trace.events;
     let mut tracks: Vec<Vec<u32>> = vec![Vec::new(); trace.tracks.len()];
     for row in (0..events.len()).filter(|row| is_call(trace, *row)) {

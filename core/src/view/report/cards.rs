@@ -52,11 +52,20 @@ pub(super) fn cards(source: &ReportSource<'_>, all: &[TimeOutline]) -> Markup {
     html! { dl class="ks-cards" { @for card in &cards { (card.html()) } } }
 }
 
+/// The number of observed iterations that the report of a whole trace leaves out.
+fn left_out(source: &ReportSource<'_>) -> String {
+    let whole = source.traces().next().filter(|_| source.extent().is_none());
+    let Some((_, linked)) = whole.filter(|(_, linked)| linked.clean_range().is_some()) else { return String::new() };
+    let num = linked.links.iterations.iter().filter(|each| each.is_observed).count();
+    format!(", without {} observed", count(num as i64))
+}
+
 fn of_trace(source: &ReportSource<'_>, outline: &TimeOutline) -> Vec<ReportCard> {
     let mut cards = vec![span(outline)];
     if let Some(time) = &outline.iteration_time {
         let spread = time.std_ns.map(|std_ns| format!(" ± {}", time_words(std_ns))).unwrap_or_default();
-        let note = format!("mean of {}{spread}", plural(time.count as usize, "iteration"));
+        let left_out = left_out(source);
+        let note = format!("mean of {}{spread}{left_out}", plural(time.count as usize, "iteration"));
         cards.push(ReportCard::of("iteration", time_words(time.mean_ns as f64), note));
         let slowest = outline.iterations.iter().find(|iteration| iteration.iteration == time.slowest);
         if let Some(slowest) = slowest.filter(|_| time.count > 1) {

@@ -8,13 +8,15 @@ use super::report_frame::ReportFrame;
 use super::section::SectionOutcome;
 use super::source::{ReportResult, ReportSource, frame, top_of};
 use super::words::{count, plural};
-use crate::analyze::tables;
+use crate::analyze::{TimeOutline, tables};
 use crate::table::TableColumn;
 use crate::view::chart::{ChartPillar, pillars};
 
 /// More pillars would be too thin to distinguish.
 const MAX_PILLARS: usize = 240;
 const MAX_ROWS: usize = 240;
+const NO_DEVICE: &str = "no device work was recorded, and this section divides the device time of iterations";
+const NO_ITERATION: &str = "no iteration is marked; call `prof.step()` at the end of each iteration";
 
 const GRID: ReportGrid = ReportGrid::of(
     "breakdown",
@@ -38,7 +40,7 @@ const GRID: ReportGrid = ReportGrid::of(
 const ITERATION: TableColumn = tables::BREAKDOWN.column("iteration");
 const START: TableColumn = tables::BREAKDOWN.column("start_ns");
 
-pub(super) fn section(source: &ReportSource<'_>) -> ReportResult<SectionOutcome> {
+pub(super) fn section(source: &ReportSource<'_>, outlines: &[TimeOutline]) -> ReportResult<SectionOutcome> {
     let answer = source.ask(GRID.analysis, OPTIONS)?;
     let frame = frame(&answer, GRID.table, usize::MAX)?;
     // Of more than a page should have, those that took longest.
@@ -46,7 +48,8 @@ pub(super) fn section(source: &ReportSource<'_>) -> ReportResult<SectionOutcome>
     let rows: Vec<usize> = (0..frame.num_rows).filter(|row| frame.int(ITERATION, *row).is_some()).collect();
     let slowest = rows.iter().copied().rev().max_by_key(|row| frame.int(SPAN, *row));
     let Some(slowest) = slowest else {
-        let reason = "no iteration is marked; call `prof.step()` at the end of each iteration";
+        let is_marked = outlines.iter().any(|outline| !outline.iterations.is_empty());
+        let reason = if is_marked { NO_DEVICE } else { NO_ITERATION };
         return Ok(SectionOutcome::missing(None, reason));
     };
     let rank = frame.rank(slowest).map_or_else(String::new, |rank| format!(" on rank {rank}"));

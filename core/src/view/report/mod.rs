@@ -49,7 +49,7 @@ pub(super) fn answer(screen: &Screen<'_>, title: &str, facts: &[(String, String)
     let outlines: Vec<_> = source.selections().map(|selection| outline(&selection)).collect();
     let mut sections = ReportSections::default();
     sections.add("time", "Device time", part::time(&source, &outlines));
-    sections.add("iterations", "Iterations", iterations::section(&source));
+    sections.add("iterations", "Iterations", iterations::section(&source, &outlines));
     sections.add("findings", "Findings", findings::section(&source));
     sections.add("timeline", "Timeline", Ok(timeline(screen)));
     sections.add("stragglers", "Stragglers", communication::ranks(&source));

@@ -100,7 +100,7 @@ fn options(trace: &Trace) -> String {
     let is_on = |name: &&str| {
         trace.header_value(name).is_some_and(|value| !matches!(words(&value).as_str(), "0" | "" | "false"))
     };
-    OPTIONS.into_iter().filter(is_on).collect::<Vec<_>>().join(", ")
+    OPTIONS.into_iter().filter(is_on).map(|name| format!("{name}=True")).collect::<Vec<_>>().join(", ")
 }
 
 fn version(value: &Value) -> String {

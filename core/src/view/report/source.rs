@@ -56,9 +56,9 @@ impl<'a> ReportSource<'a> {
         self.traces.first().map(|(_, linked)| &linked.trace)
     }
 
-    /// The reported range of each trace: its trimmed range.
+    /// The reported range of each trace.
     pub(super) fn selections(&self) -> impl Iterator<Item = Selection<'_>> {
-        let range = |at: usize| Some(self.screen.parts[at].extent?.range);
+        let range = |at: usize| self.screen.parts[at].reported();
         self.traces.iter().enumerate().map(move |(at, (_, linked))| Selection::within(linked, range(at)))
     }
 

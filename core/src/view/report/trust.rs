@@ -19,7 +19,7 @@ type ProblemLine<'a> = (Reverse<VerdictState>, &'a str, &'a str);
 pub(super) fn block(source: &ReportSource<'_>) -> Markup {
     let verdicts: Vec<_> = source.traces().map(|(rank, linked)| (rank, verdict(linked))).collect();
     let state = verdicts.iter().map(|(_, verdict)| verdict.state).max().unwrap_or(VerdictState::Complete);
-    let is_listed = |problem: &&Problem| problem.is_shown();
+    let is_listed = |problem: &&Problem| problem.is_shown;
     // Ranks with the same problem share a line.
     let mut lines: BTreeMap<ProblemLine<'_>, Vec<Option<i64>>> = BTreeMap::new();
     for (rank, verdict) in &verdicts {

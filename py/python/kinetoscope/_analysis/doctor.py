@@ -19,7 +19,13 @@ if TYPE_CHECKING:
     from kinetoscope.table import Table
     from kinetoscope.trace import Trace
 
+_Problem = tuple[str, str, str, str]
+"""Name, state, message and advice."""
 _SLICE_ROWS = 10_000
+MARK_WIDTH = 13
+"""Width of the first column."""
+_OBSERVED = "observed_times"
+"""Remark on iterations in which the observer of the Execution Trace ran."""
 
 
 class Finding(NamedTuple):
@@ -32,7 +38,7 @@ class Finding(NamedTuple):
     """Fix, or reason."""
 
     def __str__(self) -> str:
-        return f"{self.mark:<13}{text.printable(self.message)}{f'  →  {self.advice}' if self.advice else ''}"
+        return f"{self.mark:<{MARK_WIDTH}}{text.printable(self.message)}{f'  →  {self.advice}' if self.advice else ''}"
 
 
 class Diagnosis(tuple[Finding, ...]):
@@ -45,28 +51,43 @@ class Diagnosis(tuple[Finding, ...]):
 
     __str__ = __repr__
 
+    def _repr_html_(self) -> str:
+        return text.html_table(("", "finding", "advice"), self)
+
 
 def diagnosis(trace: Trace | Tables) -> Diagnosis:
     """Checks the contents, links and defects of a trace, or the defects of other tables."""
     if isinstance(trace, Tables):
-        return Diagnosis([*_tables(trace), *_defects(trace)])
-    tool = _foreign_tool(trace)
-    return Diagnosis([*_verdict(trace, tool), *_contents(trace, tool), *_links(trace, tool), *_defects(trace)])
+        return Diagnosis([*_tables(trace), *_defects(trace, set())])
+    problems = _problems(trace)
+    tool = _foreign_tool(problems)
+    found = [*_verdict(problems, tool), *_contents(trace, tool), *_links(trace, tool)]
+    return Diagnosis([*found, *_defects(trace, {name for name, *_ in _decisive(problems)})])
 
 
-def _foreign_tool(trace: Trace) -> tuple[str, str, str] | None:
+def _problems(trace: Trace) -> list[_Problem]:
+    rows = trace.problems().select("problem", "state", "message", "advice").rows()
+    return [(name, state, message, advice or "") for name, state, message, advice in rows]
+
+
+def _decisive(problems: list[_Problem]) -> list[_Problem]:
+    """Returns the problems that decide the verdict."""
+    return [problem for problem in problems if problem[1] != "complete"]
+
+
+def _foreign_tool(problems: list[_Problem]) -> tuple[str, str, str] | None:
     """Returns name, message and advice of the remark about another tool than Kineto."""
-    rows = trace.problems().select("problem", "message", "advice").rows()
-    return next(((name, message, advice or "") for name, message, advice in rows if name in FOREIGN), None)
+    return next(((name, message, advice) for name, _, message, advice in problems if name in FOREIGN), None)
 
 
-def _verdict(trace: Trace, tool: tuple[str, str, str] | None) -> Iterator[Finding]:
-    problems = _decisive(trace)
-    yield from (Finding(state, message, advice) for _, state, message, advice in problems)
-    if not problems:
+def _verdict(problems: list[_Problem], tool: tuple[str, str, str] | None) -> Iterator[Finding]:
+    decisive = _decisive(problems)
+    yield from (Finding(state, message, advice) for _, state, message, advice in decisive)
+    if not decisive:
         yield Finding("complete", "nothing is known to be missing or impossible")
     if tool:
         yield Finding("note", tool[1], tool[2])
+    yield from (Finding("note", message, advice) for name, _, message, advice in problems if name == _OBSERVED)
 
 
 def _tables(tables: Tables) -> Iterator[Finding]:
@@ -75,7 +96,7 @@ def _tables(tables: Tables) -> Iterator[Finding]:
 
 
 def _contents(trace: Trace, tool: tuple[str, str, str] | None) -> Iterator[Finding]:
-    summary = trace.summary().data
+    summary = trace.summary(trace.origin_ns).data  # of the whole file, observed iterations included
     kinds = {row["kind"]: row["count"] for row in summary["time_by_kind"]}
     if not trace.num_events:
         yield Finding("missing", "no events: only an Execution Trace", "read it together with its Kineto trace")
@@ -141,20 +162,14 @@ def _iteration_match(trace: Trace) -> Iterator[Finding]:
             yield Finding("note", message, "link with ks.read(…, iteration=…) or --iteration")
 
 
-def _defects(trace: Trace | Tables) -> Iterator[Finding]:
+def _defects(trace: Trace | Tables, told: set[str]) -> Iterator[Finding]:
+    """Lists defects, without those that the verdict has told."""
     rows = trace.health.select("severity", "count", "message", "first", "kind").rows()
-    told = set() if isinstance(trace, Tables) else {name for name, *_ in _decisive(trace)}
     for severity, count, message, first, kind in rows:
         if kind not in told:
             yield Finding(severity, f"{text.count(count)} × {message}{f' (first: {first})' if first else ''}")
     if all(severity != "defect" for severity, *_ in rows):
         yield Finding("ok", "no defects")
-
-
-def _decisive(trace: Trace) -> list[tuple[str, str, str, str]]:
-    """Returns name, state, message and advice of the problems that decide the verdict."""
-    rows = trace.problems().select("problem", "state", "message", "advice").rows()
-    return [(name, state, message, advice or "") for name, state, message, advice in rows if state != "complete"]
 
 
 def _linked(coverage: dict[str, Any], share: str, statement: str) -> Finding:

@@ -10,7 +10,10 @@ if TYPE_CHECKING:
 
 
 class Selection(TypedDict, total=False):
-    """Keyword arguments that select a part of a trace or job; default: everything."""
+    """Keyword arguments that select a part of a trace or job.
+
+    By default, everything but iterations in which the observer of the Execution Trace ran.
+    """
 
     start_ns: int | None
     """Start of the range, in ns as in the tables."""
@@ -27,6 +30,11 @@ class Selection(TypedDict, total=False):
 
     With False, an event counts as a whole in the range in which it starts. Device work counts in
     the range of its launch.
+    """
+    observed: bool
+    """Whether to include iterations with the observer of the Execution Trace; default: False.
+
+    Only matters without a range and an iteration.
     """
     rank: int | Iterable[int] | None
     """For a job: only this rank, or these ranks. ValueError for a rank without a trace."""

@@ -21,6 +21,7 @@ Align = Literal["clocks", "recorded", "start"] | dict[str, int] | None
 """Alignment of the times of several traces; docs/protocol.md lists the methods."""
 
 _NAMED = 50
+_UNSELECTED = "nothing is selected: click an event, or mark a range in the timeline"
 
 
 class Part(NamedTuple):
@@ -101,10 +102,13 @@ class TimelineSession:
         parts = self._overview["parts"]
         ends = [*(part["first_id"] for part in parts[1:]), math.inf]
         tables = [self._events(part, end, event, marked) for part, end in zip(parts, ends, strict=True)]
+        if_empty = _UNSELECTED if event is None and marked is None else ""
         if len(tables) == 1:
-            return Table(tables[0])
+            return Table(tables[0], if_empty)
         origins = [(part["rank"], part["window"]) for part in parts]
-        return Table(_native.stacked([(*origin, table) for origin, table in zip(origins, tables, strict=True)]))
+        return Table(
+            _native.stacked([(*origin, table) for origin, table in zip(origins, tables, strict=True)]), if_empty
+        )
 
     def _events(
         self, part: dict[str, Any], end: float, event: int | None, marked: tuple[float, float] | None

@@ -65,7 +65,7 @@ class Summary:
         if data["num_nodes"]:
             cards.append(Card("nodes", text.count(data["num_nodes"])))
         if data["iteration_time"]:
-            cards.append(Card("iterations", _iterations(data["iteration_time"])))
+            cards.append(Card("iterations", _iterations(data["iteration_time"]) + _left_out(data["problems"])))
         return cards + [_device_card(device) for device in data["devices"]]
 
     @property
@@ -88,8 +88,8 @@ class Summary:
 
 
 def _problems(data: dict[str, Any]) -> dict[str, list[Row]]:
-    """Separates problems that decide the verdict, or name the file's tool, from other defects."""
-    problems = [row for row in data["problems"] if row["state"] != "complete" or row["name"] in FOREIGN]
+    """Separates problems that decide the verdict, or affect all numbers, from other defects."""
+    problems = [row for row in data["problems"] if row["is_shown"]]
     names = {problem["name"] for problem in problems}
     return {"problems": problems, "health": [row for row in data["health"] if row["kind"] not in names]}
 
@@ -99,6 +99,12 @@ def _iterations(time: Row) -> str:
     spread = f" ± {text.duration(round(time['std_ns']))}" if time["std_ns"] is not None else ""
     slowest = f", slowest {time['slowest']}: {text.duration(time['slowest_ns'])}" if time["count"] > 1 else ""
     return f"{text.count(time['count'])} × {text.duration(time['mean_ns'])}{spread}{slowest}"
+
+
+def _left_out(problems: list[Row]) -> str:
+    """Names the number of observed iterations if their times are left out."""
+    numbers = (row["count"] for row in problems if row["name"] == "observed_times" and not row["is_shown"])
+    return "".join(f" (without {text.count(number)} observed)" for number in numbers)
 
 
 def _device_card(device: Row) -> Card:

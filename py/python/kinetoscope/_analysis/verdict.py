@@ -24,6 +24,9 @@ class Verdict(NamedTuple):
 
     __str__ = __repr__
 
+    def _repr_html_(self) -> str:
+        return f"<p>{self.state}</p>{self.problems._repr_html_() if len(self.problems) else ''}"
+
 
 def lines(problems: AnalysisResult) -> list[str]:
     """Formats the problems that make a trace incomplete or inconsistent, one line each."""

@@ -22,8 +22,10 @@ if TYPE_CHECKING:
 
     from kinetoscope._analysis import protocol as protocol
     from kinetoscope._analysis import session as session
+    from kinetoscope._analysis.coverage import Coverage as Coverage
     from kinetoscope._analysis.result import AnalysisResult as AnalysisResult
     from kinetoscope._analysis.selection import Selection as Selection
+    from kinetoscope._analysis.summary import Section as Section
     from kinetoscope._analysis.summary import Summary as Summary
     from kinetoscope._analysis.verdict import Verdict as Verdict
     from kinetoscope._export.et_plus import EtPlusFile as EtPlusFile
@@ -67,10 +69,12 @@ if not TYPE_CHECKING:
             "EtPlusFile": "kinetoscope._export.et_plus",
             "Literal": "typing",
             "Part": "kinetoscope._export.tables",
+            "Coverage": "kinetoscope._analysis.coverage",
             "Coordinator": "kinetoscope._remote.coordinator",
             "Path": "pathlib",
             "RankMode": "kinetoscope._io.source",
             "Ranks": "kinetoscope._io.source",
+            "Section": "kinetoscope._analysis.summary",
             "Self": "typing_extensions",
             "Source": "kinetoscope._io.source",
             "Static": "kinetoscope._report.static",

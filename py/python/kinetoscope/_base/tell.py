@@ -13,9 +13,29 @@ def tell(words: object = "", *, error: bool = False) -> None:
     print(text.printable_lines(str(words)), file=sys.stderr if error else sys.stdout)
 
 
+def tell_sentences(words: object, *, error: bool = False, indent: int = 2) -> None:
+    """Prints lines as `tell`; in a terminal, wraps them between words.
+
+    `indent` is the indentation of the second line and later ones.
+    """
+    if not (sys.stderr if error else sys.stdout).isatty():
+        tell(words, error=error)
+        return
+    import shutil
+    import textwrap
+
+    width = shutil.get_terminal_size().columns
+    wrapper = textwrap.TextWrapper(
+        width, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False
+    )
+    for line in text.printable_lines(str(words)).split("\n"):
+        wrapped = line if len(line) <= width else wrapper.fill(line)
+        tell(wrapped, error=error)
+
+
 def tell_problem(words: object) -> None:
     """Prints one line to stderr, after the program's name."""
-    tell(f"kinetoscope: {words}", error=True)
+    tell_sentences(f"kinetoscope: {words}", error=True)
 
 
 def data_output() -> TextIO:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from kinetoscope import _native
 
@@ -79,6 +79,17 @@ def escaped(text: str) -> str:
     The module `html` would load a table of all entities: one megabyte.
     """
     return text.translate(_ENTITIES)
+
+
+def html_table(header: Sequence[str], rows: Iterable[Sequence[str]], caption: str = "") -> str:
+    """Returns an HTML table with escaped cells."""
+
+    def line(cells: Sequence[str], tag: str) -> str:
+        return f"<tr>{''.join(f'<{tag}>{escaped(printable(cell))}</{tag}>' for cell in cells)}</tr>"
+
+    title = f"<caption>{escaped(caption)}</caption>" if caption else ""
+    body = "".join(line(row, "td") for row in rows)
+    return f"<table>{title}<thead>{line(header, 'th')}</thead><tbody>{body}</tbody></table>"
 
 
 def clipped(text: str, width: int) -> str:

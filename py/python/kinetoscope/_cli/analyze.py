@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kinetoscope import _native
 from kinetoscope._base import text
-from kinetoscope._base.tell import tell, tell_problem
+from kinetoscope._base.tell import tell, tell_problem, tell_sentences
 from kinetoscope._cli.arguments import Command, CommandGroup, command, count, flag, integer, number
 from kinetoscope._cli.output_format import PICTURES, WritingOptions, add_writing, format_of, print_or_write
 from kinetoscope._cli.reading import ReadingOptions, add_rank, add_reading, add_traces, read_traces, report_defects
@@ -32,6 +32,7 @@ class SelectionOptions(NamedTuple):
     stream: int | None
     launched_inside: bool
     clip: bool
+    observed: bool
 
 
 class ResultOptions(NamedTuple):
@@ -76,6 +77,7 @@ ANALYZE = CommandGroup(
     "Analyse a trace or all ranks of a job",
     "Run kinetoscope analyze NAME --help for the options of an analysis.",
     title="analyses",
+    noun="analysis",
     metavar="NAME",
     commands=analyses,
 )
@@ -106,6 +108,9 @@ def add_result(parser: argparse.ArgumentParser) -> None:
         dest="clip",
         action="store_false",
         help="do not cut events at the edges: count the whole duration if the event or its launch starts inside",
+    )
+    selection.add_argument(
+        "--observed", action="store_true", help="include iterations with the Execution Trace observer, which is slow"
     )
     output = parser.add_argument_group("Output")
     output.add_argument("--table", metavar="NAME", help="table of the result (default: the first)")
@@ -151,11 +156,19 @@ def _choice(choices: list[str], word: str) -> str:
     return word
 
 
+_PARTNERS = {"factor": "what_if", "without_last": "like"}
+"""Options without an effect, unless another one is given."""
+
+
 def _analyze(options: AnalyzeOptions) -> None:
+    given = dict(options.parameters)
+    for name, partner in _PARTNERS.items():
+        if name in given and partner not in given:
+            raise ValueError(f"{flag(name)} needs {flag(partner)}")
     extension = format_of(options.result.writing, PICTURES)
     found = read_input(options.traces, options.result)
     with busy(f"computing {options.analysis}"):
-        result = found.analyze(options.analysis, **dict(options.parameters), **options.result.parameters())
+        result = found.analyze(options.analysis, **given, **options.result.parameters())
     print_or_write_result(result, options.result, extension)
 
 
@@ -194,11 +207,11 @@ def _print(result: AnalysisResult, table: Table, options: WritingOptions) -> Non
     if len(table):
         print_or_write(table, options, None)
     else:
-        tell(f"{table.name}: {result.reason or 'no rows'}")
+        tell_sentences(f"{table.name}: {result.reason or 'no rows'}")
     others = [
         f"{name} ({text.plural(len(other), 'row')})"
         for name, other in result.tables.items()
         if name != table.name and len(other)
     ]
     if others:
-        tell(f"\nother tables (--table NAME): {', '.join(others)}")
+        tell_sentences(f"\nother tables (--table NAME): {', '.join(others)}")

@@ -36,8 +36,54 @@ class CommandGroup(NamedTuple):
     summary: str
     details: str
     title: str
+    noun: str
+    """Kind of the commands, for errors."""
     metavar: str
     commands: Callable[[], Sequence[Command | CommandGroup]]
+
+
+class Parser(argparse.ArgumentParser):
+    """Suggests a name for a mistyped command or option."""
+
+    group: CommandGroup | None = None
+    """The subcommands."""
+
+    def parse_known_args(self, *arguments: Any, **named: Any) -> tuple[Any, list[str]]:
+        """Parses arguments. Exits at an unknown one, while the options of the command are known."""
+        known, rest = super().parse_known_args(*arguments, **named)
+        options = {name: name for name in self._option_string_actions}
+        for word in rest:
+            if word.startswith("-"):
+                option = word.partition("=")[0]
+                self.error(f"no such option: {option}{_suggestion(option, options)}")
+        if rest:
+            self.error(f"unexpected arguments: {' '.join(rest)}")
+        return known, rest
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        """Raises ArgumentError for an unknown value of an argument with choices."""
+        if action.choices is None or value in action.choices:
+            return
+        known = {str(choice): str(choice) for choice in action.choices}
+        is_command = self.group is not None and action.nargs == argparse.PARSER
+        more = _nested(self.group) if self.group and is_command else {}
+        advice = _suggestion(str(value), more | known) or f": expected one of {', '.join(known)}"
+        if self.group and is_command:
+            raise argparse.ArgumentError(None, f"no such {self.group.noun}: {value}{advice}")
+        raise argparse.ArgumentError(action, f"no such value: {value}{advice}")
+
+
+def _nested(group: CommandGroup) -> dict[str, str]:
+    """Returns the names of the commands in subgroups, with the words to type."""
+    groups = (each for each in group.commands() if isinstance(each, CommandGroup))
+    return {each.name: f"{inner.name} {each.name}" for inner in groups for each in inner.commands()}
+
+
+def _suggestion(word: str, known: dict[str, str]) -> str:
+    """Returns `: did you mean …?` with the value of the key that is most similar, or nothing."""
+    from difflib import get_close_matches
+
+    return "".join(f": did you mean {known[match]}?" for match in get_close_matches(word, known, n=1))
 
 
 def command(
@@ -53,12 +99,13 @@ def command(
     return Command(name, summary, details, add_arguments, options, run)
 
 
-def add_commands(parser: argparse.ArgumentParser, group: CommandGroup, words: Sequence[str]) -> None:
+def add_commands(parser: Parser, group: CommandGroup, words: Sequence[str]) -> None:
     """Adds a subparser per command, which sets the argument `command` to the chosen `Command`.
 
     `words` is the command line. A command whose name is not in `words` gets no arguments: adding
     all arguments of all commands takes 10 ms.
     """
+    parser.group = group
     subparsers = parser.add_subparsers(title=group.title, required=True, metavar=group.metavar)
     for each in group.commands():
         summary = each.summary.replace("%", "%%")

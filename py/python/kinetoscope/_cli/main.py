@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import errno
 import os
 import sys
@@ -13,7 +12,7 @@ from io import TextIOWrapper
 from kinetoscope import _native
 from kinetoscope._base.tell import tell_problem
 from kinetoscope._cli.analyze import ANALYZE
-from kinetoscope._cli.arguments import Command, CommandGroup, add_commands, options_from
+from kinetoscope._cli.arguments import Command, CommandGroup, Parser, add_commands, options_from
 from kinetoscope._cli.diff import DIFF
 from kinetoscope._cli.execution_trace import CHAKRA, EDIT, LINK
 from kinetoscope._cli.export import EXPORT
@@ -29,6 +28,7 @@ COMMANDS = CommandGroup(
     "Record, analyse and share PyTorch traces",
     "Run kinetoscope COMMAND --help for the options of a command.",
     title="commands",
+    noun="command",
     metavar="COMMAND",
     commands=lambda: (
         *(SUMMARY, ANALYZE, DIFF, SQL, REPORT, VIEW, EXPORT, CHAKRA, DOCTOR, LINK, EDIT, TRIM),
@@ -67,9 +67,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def command_parser(words: Sequence[str]) -> argparse.ArgumentParser:
+def command_parser(words: Sequence[str]) -> Parser:
     """Returns the parser for a command line: only the commands that `words` name have arguments."""
-    parser = argparse.ArgumentParser(prog=COMMANDS.name, description=f"{COMMANDS.summary}. {COMMANDS.details}")
+    parser = Parser(prog=COMMANDS.name, description=f"{COMMANDS.summary}. {COMMANDS.details}")
     parser.add_argument("--version", action="version", version=f"kinetoscope {_native.__version__}")
     add_commands(parser, COMMANDS, words)
     return parser

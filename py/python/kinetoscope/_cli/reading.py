@@ -80,6 +80,8 @@ def read_path(path: str, options: ReadingOptions, output: Path | None = None) ->
         note_input(path)
         note_input(options.et or "")
         refuse_input(output)
+    if options.et and options.no_et:
+        raise ValueError("expected --et or --no-et, found both")
     if path.endswith("/") or Path(path).is_dir():
         if options.et:
             raise ValueError(f"expected a file with --et, found a folder: {path}")

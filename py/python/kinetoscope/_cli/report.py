@@ -21,6 +21,7 @@ class ContentOptions(NamedTuple):
 
     title: str | None
     max_size: int | None
+    static: bool
     redact: str | None
     rank: int | None
     reading: ReadingOptions
@@ -64,6 +65,7 @@ def _add_content(parser: argparse.ArgumentParser) -> Group:
     output.add_argument(
         "--max-size", type=_size, metavar="SIZE", help="remove details until the page fits, such as 10MB"
     )
+    output.add_argument("--static", action="store_true", help="write tables and pictures alone, without scripts")
     add_redact(output)
     add_reading(parser)
     return output
@@ -119,7 +121,13 @@ def _write_report(paths: list[str], output: Path, options: ContentOptions) -> Pa
     expect_extension(output, ".html", ".htm")
     found = read_traces(paths, options.reading, rank=options.rank, output=output)
     with busy(f"writing {output}"):
-        return found.report(output, title=options.title, redact=options.redact or False, max_size=options.max_size)
+        return found.report(
+            output,
+            title=options.title,
+            redact=options.redact or False,
+            max_size=options.max_size,
+            static=options.static,
+        )
 
 
 REPORT = command(

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from typing import TYPE_CHECKING, NamedTuple
 
-from kinetoscope._analysis.doctor import diagnosis
-from kinetoscope._base.tell import tell
+from kinetoscope._analysis.doctor import MARK_WIDTH, diagnosis
+from kinetoscope._base import text
+from kinetoscope._base.tell import tell, tell_sentences
 from kinetoscope._cli.arguments import command, count
 from kinetoscope._cli.reading import ReadingOptions, add_reading, add_trace, read_path
 from kinetoscope._cli.terminal import print_section
@@ -55,14 +57,24 @@ def _print_summaries(job: TraceSet, options: SummaryOptions) -> None:
     if options.json:
         tell(json.dumps({rank: summary.data for rank, summary in summaries.items()}, indent=2))
         return
-    tell(job)
+    _print_job(job)
     for rank, summary in summaries.items():
         tell(f"\n--- rank {rank} ---\n")
         _print_summary(summary, options.limit)
 
 
+def _print_job(job: TraceSet) -> None:
+    """Prints the members of a job, and remarks on its files."""
+    if sys.stdout.isatty():
+        print_section(job._section)  # noqa: SLF001 - text for people, as its repr
+        for remark in job._remarks():  # noqa: SLF001 - as above
+            tell_sentences(text.printable(remark))
+    else:
+        tell(job)
+
+
 def _print_summary(summary: Summary, limit: int) -> None:
-    tell(summary.headline)
+    tell_sentences(summary.headline)
     for section in summary.sections(limit):
         tell()
         print_section(section)
@@ -92,11 +104,11 @@ def _add_doctor_arguments(parser: argparse.ArgumentParser) -> None:
 def _doctor(options: DoctorOptions) -> None:
     found = read_path(options.trace, options.reading)
     if not isinstance(found, TraceSet):
-        tell(diagnosis(found))
+        tell_sentences(diagnosis(found), indent=MARK_WIDTH)
         return
-    tell(found)
+    _print_job(found)
     for rank, trace in ranked(found):
-        tell(f"\n--- rank {rank} ---\n\n{diagnosis(trace)}")
+        tell_sentences(f"\n--- rank {rank} ---\n\n{diagnosis(trace)}", indent=MARK_WIDTH)
 
 
 DOCTOR = command(

@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, cast
 
 from kinetoscope._base import text
+from kinetoscope._base.optional import needed
 from kinetoscope.table import Table
 
 if TYPE_CHECKING:
@@ -56,10 +57,8 @@ def sql(query: str, sources: Mapping[str, Parts]) -> Table:
 
 
 def _duckdb() -> ModuleType:
-    try:
+    with needed("sql", "kinetoscope[sql]"):
         import duckdb
-    except ImportError as error:
-        raise ImportError("sql: expected DuckDB, found none: pip install duckdb") from error
     return duckdb
 
 
@@ -130,7 +129,8 @@ class _Rows:
 
     def __arrow_c_schema__(self) -> object:
         """Exports the schema; only pyarrow requests it."""
-        import pyarrow
+        with needed("the schema of a query", "kinetoscope[pyarrow]"):
+            import pyarrow
 
         return pyarrow.RecordBatchReader.from_stream(self).schema.__arrow_c_schema__()
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import importlib
 import json
 import os
 from collections.abc import Iterator, Sequence
@@ -11,6 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
+from kinetoscope._base.optional import expect
 from kinetoscope._io.atomic import atomic_path
 
 if TYPE_CHECKING:
@@ -69,11 +69,7 @@ def _write_arrow(parts: Sequence[Part], path: Path) -> None:
 
 
 def _require_pyarrow(extension: str) -> None:
-    try:
-        importlib.import_module("pyarrow")
-    except ImportError as error:
-        expected = f"expected pyarrow for {extension}, found none"
-        raise ImportError(f"{expected}: pip install pyarrow, or write .csv") from error
+    expect(f"{extension} (not for .csv)", "kinetoscope[pyarrow]", "pyarrow")
 
 
 def _schema(parts: Sequence[Part]) -> Any:

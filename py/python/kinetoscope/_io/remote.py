@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from kinetoscope._base.optional import missing
 from kinetoscope._io.file import HEAD_BYTES, metrics_or_none
 from kinetoscope._io.paths import execution_beside, metrics_beside
 
@@ -89,13 +90,19 @@ def file_at(url: str, storage_options: Mapping[str, Any] | None = None) -> Remot
 
         file_system, path = fsspec.core.url_to_fs(url, **(storage_options or {}))
     except ImportError as error:
-        raise ImportError(
-            f"expected fsspec and its package for {public_url(url)}, found a missing package ({error}); "
-            "run: pip install 'kinetoscope[remote]', and install the package that the error names"
-        ) from error
+        raise _missing(error, public_url(url)) from None
     except ValueError as error:  # fsspec names the unknown protocol
         raise ValueError(f"expected a URL that fsspec can open, found {public_url(url)}: {error}") from error
     return RemoteFile(public_url(url), file_system, str(path))
+
+
+def _missing(error: ImportError, url: str) -> ImportError:
+    """Returns the error for a missing fsspec, or for the package that it needs for a protocol."""
+    cause = error if isinstance(error, ModuleNotFoundError) else error.__cause__
+    if not isinstance(cause, ModuleNotFoundError):
+        return error
+    package = (cause.name or "fsspec").partition(".")[0]
+    return missing(cause, url, "kinetoscope[remote]" if package in {"fsspec", "aiohttp"} else package)
 
 
 def files_at(folder: RemoteFile) -> dict[str, File]:

@@ -55,6 +55,9 @@ class Member:
         self._trace = trace
         self._lock = RLock()
 
+    def __repr__(self) -> str:
+        return f"<recording of rank {'unknown' if self.rank is None else self.rank}: {' + '.join(self.pair.names)}>"
+
     @property
     def trace(self) -> Trace:
         """The trace. The first use reads it, and warns if one of two files is unreadable.

@@ -11,8 +11,8 @@ from kinetoscope._notebook.rate_limit import RATE_LIMIT
 
 Send = Callable[[dict[str, Any], list[bytes]], object]
 
-MESSAGE_BYTES = 900_000
-"""Maximum size of a message: servers close the socket on larger ones."""
+MESSAGE_BYTES = 400_000
+"""Maximum size of a message: several of them fit into the window of the rate limit."""
 _MIN_COMPRESSED_BYTES = 2_000
 
 

@@ -7,38 +7,47 @@ import ast
 import shlex
 import tempfile
 from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import dataclass
+from functools import partial
+from inspect import CO_COROUTINE
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from kinetoscope._base.tell import tell
-from kinetoscope._cli.arguments import options_from
+from kinetoscope._cli.arguments import Parser, options_from
 from kinetoscope.profiling.options import RecordingOptions, add_recording, create_profile
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Coroutine, Generator
 
+    from kinetoscope.profiling.profiler import profile
     from kinetoscope.trace import Trace
 
 _DESCRIPTION = (
     "Record an expression (%kinetoscope [options] f(x)) or a cell (%%kinetoscope [options]), and show its trace. "
-    "The code may call prof.step() to end an iteration."
+    "The code may call prof.step() to end an iteration, and may use await. "
+    "After an exception or Ctrl-C, the variable NAME or prof holds the recording so far."
 )
+_MAGIC = "kinetoscope"
 
 
 def register(shell: Any) -> None:
     """Registers the magics in an IPython shell."""
 
-    def kinetoscope(line: str, cell: str | None = None) -> Trace | None:
+    def kinetoscope(line: str, cell: str | None = None) -> Trace | Coroutine[Any, Any, Trace | None] | None:
         return _Magic(shell).run(line, cell)
 
     kinetoscope.__doc__ = _parser().format_help()
-    shell.register_magic_function(kinetoscope, magic_kind="line_cell", magic_name="kinetoscope")
+    shell.register_magic_function(kinetoscope, magic_kind="line_cell", magic_name=_MAGIC)
+    transforms = shell.input_transformers_post
+    if not any(isinstance(each, _AwaitMagics) for each in transforms):  # %reload_ext
+        transforms.append(_AwaitMagics(shell))
 
 
 class _HelpShown(Exception):  # noqa: N818 - not an error
     """Raised after the help is shown."""
 
 
-class _Parser(argparse.ArgumentParser):
+class _Parser(Parser):
     """A parser that never exits, because a notebook must not."""
 
     def error(self, message: str) -> NoReturn:
@@ -50,9 +59,8 @@ class _Parser(argparse.ArgumentParser):
         raise _HelpShown
 
 
-def _parser() -> _Parser:
-    formatter = argparse.RawDescriptionHelpFormatter
-    parser = _Parser(prog="%kinetoscope", description=_DESCRIPTION, formatter_class=formatter, allow_abbrev=False)
+def _parser(*, has_help: bool = True) -> _Parser:
+    parser = _Parser(prog="%kinetoscope", description=_DESCRIPTION, allow_abbrev=False, add_help=has_help)
     add_recording(parser)
     parser.add_argument("-r", "--result", metavar="NAME", help="store the trace in this variable")
     parser.add_argument("code", nargs=argparse.REMAINDER, help="expression to record; line magic only")
@@ -67,40 +75,121 @@ class _MagicOptions(NamedTuple):
     code: list[str]
 
 
+class _AwaitMagics:
+    """Rewrites a cell so that it awaits the magics whose code awaits.
+
+    IPython runs a cell in the event loop if its text has an `await` at the top level.
+    """
+
+    def __init__(self, shell: Any) -> None:
+        self._shell = shell
+
+    def __call__(self, lines: list[str]) -> list[str]:
+        """Returns the lines of the cell, which IPython has transformed."""
+        text = "".join(lines)
+        if f"'{_MAGIC}'" not in text or "await" not in text:
+            return lines
+        try:
+            flags = ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+            tree = compile(text, "<cell>", "exec", flags, dont_inherit=True)
+        except SyntaxError:
+            return lines
+        rewritten = [line.encode() for line in text.splitlines(keepends=True)]  # offsets of `ast` count bytes
+        calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and self._awaits(node)]
+        for call in sorted(calls, key=lambda call: (call.lineno, call.col_offset), reverse=True):
+            line, at = rewritten[call.lineno - 1], call.col_offset
+            rewritten[call.lineno - 1] = line[:at] + b"await " + line[at:]
+        return [line.decode() for line in rewritten]
+
+    def _awaits(self, call: ast.Call) -> bool:
+        name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+        words = [word.value for word in call.args if isinstance(word, ast.Constant) and isinstance(word.value, str)]
+        if name not in {"run_line_magic", "run_cell_magic"} or words[:1] != [_MAGIC]:
+            return False
+        try:
+            return self._is_async(*words[1:])
+        except Exception:  # noqa: BLE001 - the magic raises it again, where the user sees it
+            return False
+
+    def _is_async(self, line: str, cell: str | None = None) -> bool:
+        if cell is None:
+            cell = _expression(line, _parser(has_help=False).parse_args(line.split()).code)
+        plain, flags = self._shell.transform_cell(cell), ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+        return bool(compile(plain, "<cell>", "exec", flags, dont_inherit=True).co_flags & CO_COROUTINE)
+
+
+def _expression(line: str, code: list[str]) -> str:
+    """Returns the expression of a line magic unchanged; `code` has its words."""
+    num_options = len(line.split()) - len(code)
+    return "".join(line.split(None, num_options)[num_options:])
+
+
 class _Magic:
     """One use of a magic."""
 
     def __init__(self, shell: Any) -> None:
         self._shell = shell
 
-    def run(self, line: str, cell: str | None) -> Trace | None:
-        """Returns the trace, or None without one. Raises the code's errors."""
+    def run(self, line: str, cell: str | None) -> Trace | Coroutine[Any, Any, Trace | None] | None:
+        """Returns the trace, or None without one. Code that awaits returns a coroutine instead.
+
+        Raises the code's errors.
+        """
         # `shlex` would remove quotes and blanks of an expression
         words = line.split() if cell is None else shlex.split(line)
         with suppress(_HelpShown):
             options = options_from(_MagicOptions, _parser().parse_args(words))
-            num_options = len(words) - len(options.code)
-            code = "".join(line.split(None, num_options)[num_options:]) if cell is None else cell
-            return self._recorded(code, options)
+            if options.result and not options.result.isidentifier():
+                _parser().error(f"expected the name of a variable, found {options.result}")
+            program = _Program(self._shell, _expression(line, options.code) if cell is None else cell)
+            return self._recorded_async(program, options) if program.is_async else self._recorded(program, options)
         return None
 
-    def _recorded(self, code: str, options: _MagicOptions) -> Trace | None:
-        if options.result and not options.result.isidentifier():
-            _parser().error(f"expected the name of a variable, found {options.result}")
-        program = _Program(self._shell, code)
-        recording = options.recording
-        with nullcontext(recording.dir) if recording.dir else tempfile.TemporaryDirectory() as folder:
-            prof = create_profile(recording, folder)
-            with _bound(self._shell.user_ns, prof), prof:
-                value = program.run()
+    def _recorded(self, program: _Program, options: _MagicOptions) -> Trace | None:
+        with self._recording(program, options) as recording:
+            recording.value = program.run()
+        return recording.trace
+
+    async def _recorded_async(self, program: _Program, options: _MagicOptions) -> Trace | None:
+        with self._recording(program, options) as recording:
+            recording.value = await program.run_async()
+        return recording.trace
+
+    @contextmanager
+    def _recording(self, program: _Program, options: _MagicOptions) -> Generator[_Recording]:
+        """Records the block. Afterwards, reads and binds the trace, even if the block raises."""
+        recording, names = _Recording(), self._shell.user_ns
+        folder = options.recording.dir
+        with nullcontext(folder) if folder else tempfile.TemporaryDirectory() as folder:
+            try:
+                prof = create_profile(options.recording, folder)
+            except ValueError as error:
+                _parser().error(str(error))
+            try:
+                with _bound(names, prof), prof:
+                    yield recording
+            except BaseException:
+                with suppress(Exception):  # the error of the cell takes precedence
+                    self._keep(prof, options)
+                raise
             if not program.is_quiet:
-                self._show(value)
-            trace = prof.trace if prof.recordings else None
-        if trace is not None and recording.output:
-            tell(trace.report(recording.output))
+                self._show(recording.value)
+            recording.trace = prof.trace if prof.recordings else None
+        if recording.trace is not None and options.recording.output:
+            tell(recording.trace.report(options.recording.output))
         if options.result:
-            self._shell.user_ns[options.result] = trace
-        return trace
+            names[options.result] = recording.trace
+
+    def _keep(self, prof: profile, options: _MagicOptions) -> None:
+        """Binds the recording of code that raised, and shows its summary and the variable."""
+        if not prof.recordings:
+            return
+        trace, names = prof.trace, self._shell.user_ns
+        names |= {options.result: trace} if options.result else {"prof": prof}
+        self._show(trace)
+        if options.recording.output:
+            tell(trace.report(options.recording.output))
+        tell(f"recorded until the exception: {options.result or 'prof.trace'}")
 
     def _show(self, value: object) -> None:
         """Shows the value of the last expression, as the cell would without the magic."""
@@ -108,6 +197,15 @@ class _Magic:
             from IPython.display import display
 
             display(value)
+
+
+@dataclass
+class _Recording:
+    """The results of a magic."""
+
+    value: object = None
+    """The value of the code's last expression."""
+    trace: Trace | None = None
 
 
 @contextmanager
@@ -130,15 +228,28 @@ class _Program:
         """Raises SyntaxError for invalid code."""
         plain = shell.transform_cell(code)
         name = shell.compile.cache(plain)
-        tree = shell.transform_ast(shell.compile.ast_parse(plain, filename=name))
+        make = partial(compile, filename=name, dont_inherit=True)
+        flags = shell.compile.flags | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+        tree = shell.transform_ast(make(plain, mode="exec", flags=flags | ast.PyCF_ONLY_AST))
         last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
         self._names = shell.user_ns
-        self._body = compile(tree, name, "exec")
-        self._last = compile(ast.Expression(last.value), name, "eval") if last else None
+        self._body = make(tree, mode="exec", flags=flags)
+        self._last = make(ast.Expression(last.value), mode="eval", flags=flags) if last else None
         self.is_quiet = plain.rstrip().endswith(";")
         """Whether a final semicolon suppresses the value, as in any cell."""
+        self.is_async = any(code and code.co_flags & CO_COROUTINE for code in (self._body, self._last))
+        """Whether the code awaits at the top level, and only `run_async` can run it."""
 
     def run(self) -> object:
         """Runs the code. Returns the value of the last statement if it is an expression."""
         exec(self._body, self._names)  # noqa: S102 - the user's own code
         return eval(self._last, self._names) if self._last else None  # noqa: S307 - as above
+
+    async def run_async(self) -> object:
+        """Runs the code as `run`, in the running event loop."""
+        value: Any = None
+        for code in (self._body, self._last):
+            value = eval(code, self._names) if code else None  # noqa: S307 - as above
+            if code and code.co_flags & CO_COROUTINE:
+                value = await value
+        return value

@@ -6,38 +6,47 @@ Jupyter servers drop messages above their limit, which all widgets of a kernel s
 from __future__ import annotations
 
 import time
+from collections import deque
+from collections.abc import Callable
 from threading import Lock
 
-# Jupyter servers allow a million bytes a second, measured over three seconds.
-_BYTES_PER_S = 900_000
-_BURST_BYTES = 2_400_000
+# Jupyter servers drop what exceeds three million bytes in three seconds, headers included. They
+# measure when a message arrives, so messages sent further apart may count together.
+_WINDOW_S = 3.5
+WINDOW_BYTES = 2_800_000
+"""Maximum number of bytes in any 3.5 seconds."""
 
 
 class RateLimit:
-    """A token bucket that blocks senders until their bytes are allowed."""
+    """Blocks senders until their bytes fit into the window of the last seconds."""
 
-    def __init__(self) -> None:
+    def __init__(
+        self, now: Callable[[], float] = time.monotonic, sleep: Callable[[float], object] = time.sleep
+    ) -> None:
+        self._now, self._sleep = now, sleep
         self._lock = Lock()
-        self._available_bytes = float(_BURST_BYTES)
-        self._updated = time.monotonic()
+        self._sent: deque[tuple[float, int]] = deque()
+        self._num_bytes = 0
 
     def wait(self, num_bytes: int, reserved_bytes: int = 0) -> None:
         """Blocks until `num_bytes` may be sent and `reserved_bytes` would remain.
 
         The reserve of bulk transfers keeps room for urgent responses.
         """
-        needed_bytes = min(num_bytes + reserved_bytes, _BURST_BYTES)
-        while missing_bytes := self._take(num_bytes, needed_bytes):
-            time.sleep(missing_bytes / _BYTES_PER_S)
+        while seconds := self._take(num_bytes, WINDOW_BYTES - reserved_bytes):
+            self._sleep(seconds)
 
-    def _take(self, num_bytes: int, needed_bytes: int) -> float:
-        """Takes the bytes if they are allowed. Returns the missing bytes, 0 if none are missing."""
+    def _take(self, num_bytes: int, allowed_bytes: int) -> float:
+        """Counts the bytes if they are allowed. Returns the seconds to wait, 0 if they are."""
         with self._lock:
-            now = time.monotonic()
-            available = min(_BURST_BYTES, self._available_bytes + (now - self._updated) * _BYTES_PER_S)
-            is_allowed = available >= needed_bytes
-            self._available_bytes, self._updated = available - num_bytes if is_allowed else available, now
-            return 0.0 if is_allowed else needed_bytes - available
+            now = self._now()
+            while self._sent and self._sent[0][0] <= now:
+                self._num_bytes -= self._sent.popleft()[1]
+            if self._sent and self._num_bytes + num_bytes > allowed_bytes:
+                return self._sent[0][0] - now
+            self._sent.append((now + _WINDOW_S, num_bytes))
+            self._num_bytes += num_bytes
+            return 0.0
 
 
 RATE_LIMIT = RateLimit()

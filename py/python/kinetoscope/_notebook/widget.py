@@ -3,26 +3,31 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import uuid
 from collections.abc import Callable, Sequence
 from functools import cache
 from operator import index
 from typing import TYPE_CHECKING, Any
-
-import anywidget
-import traitlets
+from weakref import WeakKeyDictionary
 
 from kinetoscope._analysis.session import Align, Part, Range, TimelineSession
 from kinetoscope._base import text
+from kinetoscope._base.optional import needed
+from kinetoscope._base.progress import _notebook
 from kinetoscope._base.warnings import warn
 from kinetoscope._native import TraceError
 from kinetoscope._notebook.annotations import Note, from_front_end, to_front_end
 from kinetoscope._notebook.request_queue import Request, RequestQueue
 from kinetoscope._report.comparison import static_timeline
-from kinetoscope._report.html import figure
+from kinetoscope._report.html import saved_html
 from kinetoscope._report.page import asset
 from kinetoscope._report.static import Static
 from kinetoscope.table import Table
+
+with needed("timeline()", "anywidget"):
+    import anywidget
+    import traitlets
 
 if TYPE_CHECKING:
     from kinetoscope.trace import Trace
@@ -30,9 +35,13 @@ if TYPE_CHECKING:
 
 BROWSER_EVENTS = 2_000_000
 """Traces with more events stay in the kernel, which answers the queries."""
-_RESERVED_BYTES = 800_000
+_RESERVED_BYTES = 400_000
 _PICTURE_WIDTH = 1100
+_WIDGET = "application/vnd.jupyter.widget-view+json"
+_HINT = "This is a picture: run the cell in a notebook with Jupyter widgets for the interactive timeline."
 _CODE = ("viewer.js", "kinetoscope.wasm.gz")
+
+_identities: WeakKeyDictionary[Trace, str] = WeakKeyDictionary()
 
 
 class Timeline(anywidget.AnyWidget):
@@ -47,6 +56,7 @@ class Timeline(anywidget.AnyWidget):
     _height = traitlets.Int(480).tag(sync=True)
     _theme = traitlets.Unicode("auto").tag(sync=True)
     _key = traitlets.Unicode().tag(sync=True)
+    _traces = traitlets.Unicode().tag(sync=True)
     _code = traitlets.Unicode().tag(sync=True)
     _where = traitlets.Unicode("browser").tag(sync=True)
     _note = traitlets.Unicode().tag(sync=True)
@@ -75,6 +85,7 @@ class Timeline(anywidget.AnyWidget):
             _height=height,
             _theme=theme,
             _key=uuid.uuid4().hex,
+            _traces=_traces_key(self._timeline_session.parts),
             _code=_code_version(),
             _where=where,
             _note=note,
@@ -164,6 +175,11 @@ class Timeline(anywidget.AnyWidget):
         self.send({"type": "say", "message": message})
         warn(message)
 
+    def get_state(self, key: Any = None, drop_defaults: bool = False) -> dict[str, Any]:  # noqa: FBT001, FBT002 - as ipywidgets
+        """State that ipywidgets saves, with `selection` and `range`: the `.value` in marimo."""
+        state: dict[str, Any] = super().get_state(key, drop_defaults)
+        return state if key is not None else {**state, "selection": self.selection, "range": self.range}
+
     # --- display ---------------------------------------------------------------------------------
 
     def goto(self, event: int) -> None:
@@ -225,17 +241,44 @@ class Timeline(anywidget.AnyWidget):
         raise TraceError(f"expected snapshot, {' or '.join(_CODE)}, found {name}")
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
-        """The widget, and a static summary for hosts without it.
-
-        Such hosts are reopened notebooks, GitHub and nbconvert.
-        """
+        """The widget, and a static summary for hosts without it, such as GitHub and nbconvert."""
         bundle = super()._repr_mimebundle_(**options)
         if bundle is None:
             return None
         data, metadata = bundle
-        if len(self._timeline_session.parts) == 1:
-            return {**data, **self._timeline_session.parts[0].trace._repr_mimebundle_()}, metadata
-        return {**data, "text/html": figure(self._picture), "text/plain": self._label()}, metadata
+        return {**data, **self._saved()}, metadata
+
+    def _ipython_display_(self) -> None:
+        """Shows the widget and the static summary as two outputs, of which readers see one.
+
+        JupyterLab prefers the widget within an output, even in a reopened notebook without its
+        model. It then shows an error in place of the summary.
+        """
+        display = _notebook()
+        bundle = super()._repr_mimebundle_()
+        if display is None or bundle is None:
+            raise NotImplementedError  # IPython then asks for the MIME bundle
+        data, metadata = bundle
+        # Without text, a host that shows no widgets shows nothing here.
+        display({_WIDGET: data[_WIDGET], "text/html": ""}, metadata=metadata, raw=True)
+        display(self._saved(), raw=True)
+
+    def _saved(self) -> dict[str, str]:
+        """The static summary, as HTML and as text."""
+        parts = self._timeline_session.parts
+        summary = parts[0].trace.summary() if len(parts) == 1 else None
+        html = saved_html(self._key, _HINT, self._picture, summary)
+        return {"text/html": html, "text/plain": self._label() if summary is None else repr(summary)}
+
+    def __repr__(self) -> str:
+        chosen = {"selection": self.selection, "range": self.range}
+        state = "".join(f", {name} {value}" for name, value in chosen.items() if value is not None)
+        return f"<kinetoscope.Timeline of {self._title}: {self._timeline_session.num_events:,} events{state}>"
+
+    @property
+    def _title(self) -> str:
+        parts = self._timeline_session.parts
+        return repr(parts[0].trace.title) if len(parts) == 1 else text.plural(len(parts), "trace")
 
     def _label(self) -> str:
         return f"the timeline of {text.plural(len(self._timeline_session.parts), 'trace')}"
@@ -245,6 +288,17 @@ def _parts(parts: Sequence[Part]) -> list[dict[str, Any]]:
     """Labels of the traces: a single one by its file, those of a job by their rank."""
     file = parts[0].trace.title if len(parts) == 1 and parts[0].trace.source else ""
     return [{"name": part.name or file, "rank": part.rank} for part in parts]
+
+
+def _traces_key(parts: Sequence[Part]) -> str:
+    """Identifies traces and labels: the page keeps equal ones once for all its timelines."""
+    named = [[_identity(part.trace), part.name, part.rank] for part in parts]
+    return hashlib.sha256(json.dumps(named).encode()).hexdigest()[:32]
+
+
+def _identity(trace: Trace) -> str:
+    """Returns a key that no other trace has, also in another kernel."""
+    return _identities.setdefault(trace, uuid.uuid4().hex)
 
 
 def _query_side(num_events: int) -> tuple[str, str]:

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 
 from kinetoscope._base import text
 from kinetoscope._io.atomic import atomic_path
-from kinetoscope._report.html import STYLE, figure, table_html
+from kinetoscope._report.html import block, figure, table_html
 from kinetoscope._report.table_text import section
 
 if TYPE_CHECKING:
     from kinetoscope.table import Table
 
 _NUM_ROWS = 100
-_DETAILS_STYLE = ".ks details{overflow-x:auto}.ks details th,.ks details td{overflow-wrap:break-word}"
 _EXTENSIONS = (".svg", ".html", ".htm")
 _PAGE_STYLE = ":root{color-scheme:light dark}body{margin:24px auto;max-width:1100px;padding:0 16px}"
 
@@ -52,7 +51,7 @@ class Chart:
     def _repr_html_(self) -> str:
         rows = section(self._table, _NUM_ROWS)
         details = f"<details><summary>{text.escaped(rows.title)}</summary>{table_html(rows)}</details>"
-        return f"<style>{STYLE}{_DETAILS_STYLE}</style><div class='ks'>{figure(self.svg)}{details}</div>"
+        return block(f"{figure(self.svg)}{details}")
 
     def _page(self) -> str:
         head = f"<meta charset='utf-8'><title>{text.escaped(self._table.name)}</title><style>{_PAGE_STYLE}</style>"

@@ -19,19 +19,29 @@ from kinetoscope import _native
 from kinetoscope._analysis.protocol import ask
 from kinetoscope._base import text
 from kinetoscope._io.atomic import write_bytes
-from kinetoscope._report.size_limit import Ranked, fitting_page
+from kinetoscope._report.size_limit import Ranked, expect_size, fitting_page
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 
-def write_report(traces: Ranked, path: str | os.PathLike[str], title: str, max_size: int | str | None = None) -> Path:
+def write_report(
+    traces: Ranked, path: str | os.PathLike[str], title: str, max_size: int | str | None = None, *, static: bool = False
+) -> Path:
     """Writes the report under a temporary name, then renames it. Raises OSError on failure."""
 
     def page(carried: Ranked, snapshots: Sequence[bytes]) -> str:
         return report_page(traces, title, snapshots, {} if carried is traces else _num_removed(carried))
 
+    if static:
+        return write_bytes(path, expect_size(_static_page(traces, title), max_size))
     return write_bytes(path, fitting_page(traces, max_size, page))
+
+
+def _static_page(traces: Ranked, title: str) -> bytes:
+    """Builds the report without its timeline: tables and pictures, no scripts."""
+    page = _page(title, _body(traces, title, {}), asset("style.css").decode(), "")
+    return page.encode("utf-8", "replace")
 
 
 def report_page(
@@ -41,10 +51,14 @@ def report_page(
 
     The snapshots may have fewer details; `left_out` then counts the removals by kind.
     """
-    request = {"type": "report", "title": title, "facts": _facts(traces), "left_out": left_out or {}}
-    body = ask(_session(traces), request).data["html"]
     data = (snapshot_data(rank, snapshot) for (rank, _), snapshot in zip(traces, snapshots, strict=True))
-    return page_of(title, body, "".join(data))
+    return page_of(title, _body(traces, title, left_out or {}), "".join(data))
+
+
+def _body(traces: Ranked, title: str, left_out: Mapping[str, int]) -> str:
+    request = {"type": "report", "title": title, "facts": _facts(traces), "left_out": left_out}
+    body: str = ask(_session(traces), request).data["html"]
+    return body
 
 
 def _num_removed(traces: Ranked) -> dict[str, int]:
@@ -78,15 +92,18 @@ def page_of(title: str, body: str, data: str, opens_at: str = "") -> str:
     view = json.dumps({"hash": opens_at, "notes": []})
     state = f'<script type="application/json" id="ks-view">{view}</script>' if opens_at else ""
     script = _script(asset("page.js").decode())
-    style = asset("style.css").decode()
+    data = f"{_data('ks-wasm', asset('kinetoscope.wasm.gz'))}{data}{state}"
+    return _page(title, body, asset("style.css").decode(), script, data)
+
+
+def _page(title: str, body: str, style: str, script: str, data: str = "") -> str:
+    kind, element = ("ks-page", f"<script>{script}</script>") if script else ("ks-page ks-static", "")
     return (
         f"<!doctype html><html lang='en'><head><meta charset='utf-8'>"
         f'<meta http-equiv="Content-Security-Policy" content="{_policy(script, style)}">'
         f"<meta name='viewport' content='width=device-width'><meta name='referrer' content='no-referrer'>"
         f"<title>{text.escaped(title)}</title><style>{style}</style></head><body>"
-        f"<main class='ks-page'>{body}</main>"
-        f"{_data('ks-wasm', asset('kinetoscope.wasm.gz'))}{data}{state}"
-        f"<script>{script}</script></body></html>\n"
+        f"<main class='{kind}'>{body}</main>{data}{element}</body></html>\n"
     )
 
 
@@ -102,8 +119,9 @@ def _facts(traces: Ranked) -> list[tuple[str, str]]:
 
 def _policy(script: str, style: str) -> str:
     """Content security policy: no network; only this script and the WebAssembly of the page."""
+    scripts = f"script-src '{_digest(script)}' 'wasm-unsafe-eval'; " if script else ""
     return (
-        f"default-src 'none'; script-src '{_digest(script)}' 'wasm-unsafe-eval'; "
+        f"default-src 'none'; {scripts}"
         f"style-src '{_digest(style)}'; img-src data: blob:; base-uri 'none'; form-action 'none'"
     )
 

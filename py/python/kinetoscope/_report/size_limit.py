@@ -59,8 +59,17 @@ def fitting_page(traces: Ranked, max_size: int | str | None, page: Page) -> byte
         if len(content) <= limit:
             return content
         sizes = [min(pair) for pair in zip(sizes, new_sizes, strict=True)]
-    expected = f"expected a larger max_size than {limit:,} bytes, found no page that small"
-    raise ValueError(f"{expected}: a page without a trace has {empty:,}, and device work always stays")
+    raise ValueError(
+        f"expected a larger max_size than {limit:,} bytes, found no page that small: a page without a trace has "
+        f"{empty:,}, and device work always stays; a static page (static=True, --static) needs less"
+    )
+
+
+def expect_size(page: bytes, max_size: int | str | None) -> bytes:
+    """Returns a page. Raises ValueError if it has more than `max_size` bytes."""
+    if max_size is not None and len(page) > num_bytes(max_size):
+        raise ValueError(f"expected a larger max_size than {num_bytes(max_size):,} bytes, found {len(page):,}")
+    return page
 
 
 def _encoded(page: Page, traces: Ranked) -> tuple[bytes, list[int]]:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from accelerate.utils import ProfileKwargs
-
+from kinetoscope._base.optional import needed
 from kinetoscope.profiling.profiler import profile
+
+with needed("kinetoscope.callbacks.accelerate", "kinetoscope[accelerate]"):
+    from accelerate.utils import ProfileKwargs
 
 
 class Profile(ProfileKwargs):
@@ -17,13 +19,13 @@ class Profile(ProfileKwargs):
 
     ::
 
-        with accelerator.profile(Profile("traces", wait=1, warmup=1, active=3)) as prof:
+        accelerator = Accelerator(kwargs_handlers=[Profile("traces", wait=1, warmup=1, active=3)])
+        with accelerator.profile() as prof:
             for batch in loader:
                 train_step(batch)
                 prof.step()
 
-    Pass it to `accelerator.profile()`, not as one of `kwargs_handlers`: an Accelerator refuses
-    unknown classes there.
+    `accelerator.profile(Profile(…))` overrides the handler of the Accelerator.
     """
 
     def __init__(self, dir: str | os.PathLike[str] = "traces", **options: Any) -> None:  # noqa: A002 - as in profile
@@ -31,6 +33,15 @@ class Profile(ProfileKwargs):
         self._dir = dir
         self._options = options
 
+    @property
+    def __class__(self) -> type[ProfileKwargs]:  # pyright: ignore[reportIncompatibleMethodOverride] - as a mock has it
+        # an Accelerator looks its handlers up by their class, without subclasses
+        return ProfileKwargs
+
     def build(self) -> Any:
         """Creates the recording, once per `accelerator.profile()`."""
         return profile(self._dir, **self._options)
+
+    def __repr__(self) -> str:
+        options = "".join(f", {name}={value!r}" for name, value in self._options.items())
+        return f"<kinetoscope callback for accelerate: dir={os.fspath(self._dir)!r}{options}>"

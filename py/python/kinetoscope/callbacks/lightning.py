@@ -6,15 +6,17 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
+from kinetoscope._base.optional import needed
 from kinetoscope.profiling.profiler import profile
 
-if TYPE_CHECKING or "pytorch_lightning" in sys.modules:
+if TYPE_CHECKING or sys.modules.get("pytorch_lightning"):
     from pytorch_lightning.callbacks import Callback
 else:
     try:
         from lightning.pytorch.callbacks import Callback
     except ImportError:
-        from pytorch_lightning.callbacks import Callback
+        with needed("kinetoscope.callbacks.lightning", "kinetoscope[lightning]"):
+            from pytorch_lightning.callbacks import Callback
 
 
 class Profile(Callback):
@@ -26,6 +28,9 @@ class Profile(Callback):
     def __init__(self, dir: str | os.PathLike[str] = "traces", **options: Any) -> None:  # noqa: A002 - as in profile
         super().__init__()
         self.profile = profile(dir, **options)
+
+    def __repr__(self) -> str:
+        return f"<kinetoscope callback for Lightning: {self.profile!r}>"
 
     def on_train_start(self, *_: Any, **__: Any) -> None:
         """Starts the recording."""

@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from transformers import TrainerCallback
-
+from kinetoscope._base.optional import needed
 from kinetoscope.profiling.profiler import profile
+
+with needed("kinetoscope.callbacks.transformers", "kinetoscope[transformers]"):
+    from transformers import TrainerCallback
 
 _RUNNING: list[profile] = []
 """The running recording, possibly left by a training that raised."""
@@ -24,6 +26,9 @@ class Profile(TrainerCallback):
 
     def __init__(self, dir: str | os.PathLike[str] = "traces", **options: Any) -> None:  # noqa: A002 - as in profile
         self.profile = profile(dir, **options)
+
+    def __repr__(self) -> str:
+        return f"<kinetoscope callback for transformers: {self.profile!r}>"
 
     def on_train_begin(self, *_: Any, **__: Any) -> None:
         """Starts the recording."""

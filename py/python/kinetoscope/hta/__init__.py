@@ -14,7 +14,11 @@ docs/hta.md lists the results that differ from HTA's, with the reasons. Needs pa
 (`kinetoscope[pandas]`).
 """
 
-from kinetoscope.hta.common import execution_trace
-from kinetoscope.hta.trace_analysis import TraceAnalysis
+from kinetoscope._base.optional import expect
+
+expect("kinetoscope.hta", "kinetoscope[pandas]", "pandas", "pyarrow")
+
+from kinetoscope.hta.common import execution_trace  # noqa: E402 - after the check
+from kinetoscope.hta.trace_analysis import TraceAnalysis  # noqa: E402 - as above
 
 __all__ = ["TraceAnalysis", "execution_trace"]

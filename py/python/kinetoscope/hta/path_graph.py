@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import pandas
 
+from kinetoscope._base.optional import needed
 from kinetoscope.hta import saved_path
 from kinetoscope.hta.common.trace_symbol_table import decode_symbol_id_to_symbol_name, shorten_name
 from kinetoscope.hta.configs import env_options
@@ -34,6 +35,13 @@ _OF_EVENT = ("cat", "pid", "tid", "stream", "index")
 _OF_GRAPH = ("_adj", "_node", "_pred", "_succ")
 _SHARED = ("t", "t_full", "trace_df", "full_trace_df", "symbol_table")
 _TOO_NEGATIVE_US = -1
+
+
+def _networkx() -> Any:
+    """Imports networkx. Raises ImportError with advice if it is missing."""
+    with needed("this critical path", "networkx"):
+        import networkx
+    return networkx
 
 
 class CPGraph:
@@ -195,7 +203,7 @@ class CPGraph:
             return False
         if self._has_core_path:
             return True
-        import networkx
+        networkx = _networkx()
 
         if not networkx.is_directed_acyclic_graph(self.digraph):
             logger.error("expected a graph without cycles: list them with networkx.simple_cycles(graph)")
@@ -207,7 +215,7 @@ class CPGraph:
         return self._is_plain and not env_options.critical_path_strict_negative_weight_check()
 
     def _longest_path(self) -> list[int]:
-        import networkx
+        networkx = _networkx()
 
         if not env_options.critical_path_strict_negative_weight_check():
             for _, _, attributes in self.digraph.edges(data=True):
@@ -305,7 +313,7 @@ class CPGraph:
     @cached_property
     def _kinds(self) -> dict[str, str]:
         """Returns the class of each kernel of the trace, by short name."""
-        kernels = self.t_full.recorded(self.rank).analyze("kernels").select("class", "name").rows()
+        kernels = self.t_full.recorded(self.rank).analyze("kernels", observed=True).select("class", "name").rows()
         return {shorten_name(name): kind for kind, name in kernels}
 
     # --- networkx ---------------------------------------------------------------------------------
@@ -313,7 +321,7 @@ class CPGraph:
     @cached_property
     def digraph(self) -> Any:
         """The graph as a mutable `networkx.DiGraph`. Raises ImportError without networkx."""
-        import networkx
+        networkx = _networkx()
 
         lowest = float("-inf") if env_options.critical_path_strict_negative_weight_check() else 0
         graph = networkx.DiGraph(self._given)

@@ -82,7 +82,7 @@ def graph_of(t_full: Trace, rank: int, window: PathWindow, blocking: Collection[
     if critical_path_add_zero_weight_launch_edges():
         logger.warning("expected %s to be off, found it on: the graph lacks these edges", CP_LAUNCH_EDGE_ENV)
     answer = t_full.recorded(rank).analyze(
-        "critical_path", like="hta", without_last=t_full.is_cut(rank), **window._asdict()
+        "critical_path", like="hta", without_last=t_full.is_cut(rank), observed=True, **window._asdict()
     )
     frame, ids = t_full.get_trace(rank), t_full.symbol_table.get_sym_id_map()
     calls = frame["name"].isin([ids[name] for name in blocking if name in ids])

@@ -19,6 +19,8 @@ _MAX_BYTES = 1 << 30
 """Maximum size of a checked file, decompressed: a larger file would slow the running loop down."""
 _MIN_LINKED = 0.9
 """Minimum share of operators that have a link."""
+_EXPECTED = ("no_record_id", "one_sided")
+"""Reasons for operators without a link that are no defect."""
 _STEP = re.compile(rb'"ProfilerStep#(\d+)"')
 _NAME_BYTES = 40
 _BLOCK_BYTES = 1 << 18
@@ -57,13 +59,15 @@ def _of_events(trace: Trace) -> list[str]:
 def _of_nodes(trace: Trace, execution: Path) -> list[str]:
     """Checks record ids, iterations and the share of linked operators."""
     operators = trace.coverage["operators"]
+    num_expected = operators["count"] - sum(operators["unlinked"].get(reason, 0) for reason in _EXPECTED)
     if operators["count"] and not trace.coverage["nodes"]["linked"].get("record_id"):
         return ["has no record ids in common with its Execution Trace: was another observer unregistered?"]
-    iterations, of_nodes = {number for (number,) in trace.iterations.select("iteration").rows()}, _steps(execution)
-    if iterations != of_nodes:
-        return [f"has the iterations {_listed(iterations)}, its Execution Trace {_listed(of_nodes)}"]
-    if operators["num_linked"] < _MIN_LINKED * operators["count"]:
-        linked = f"{text.count(operators['num_linked'])} of {text.count(operators['count'])} operators"
+    rows = trace.iterations.select("iteration", "is_observed").rows()
+    observed, of_nodes = {number for number, is_observed in rows if is_observed}, _steps(execution)
+    if not observed <= of_nodes or len(of_nodes - observed) > 1:  # the last one may be empty
+        return [f"has the observed iterations {_listed(observed)}, its Execution Trace {_listed(of_nodes)}"]
+    if operators["num_linked"] < _MIN_LINKED * num_expected:
+        linked = f"{text.count(operators['num_linked'])} of {text.count(num_expected)} operators"
         return [f"has {linked} linked with the Execution Trace: run kinetoscope doctor for details"]
     return []
 

@@ -26,6 +26,7 @@ _FOLDER = "traces"
 class RunOptions(NamedTuple):
     """Options of `run`."""
 
+    is_module: bool
     script: str
     arguments: list[str]
     recording: RecordingOptions
@@ -33,28 +34,59 @@ class RunOptions(NamedTuple):
 
 def _add_run_arguments(parser: argparse.ArgumentParser) -> None:
     parser.allow_abbrev = False  # an abbreviation may be an option of the script
-    parser.add_argument("script", metavar="SCRIPT", help="Python script")
-    parser.add_argument("arguments", nargs=argparse.REMAINDER, metavar="ARGUMENTS", help="arguments of the script")
+    parser.add_argument("-m", dest="is_module", action="store_true", help="run SCRIPT as a module, as python -m does")
+    parser.add_argument("script", metavar="SCRIPT", help="Python script, or with -m the name of a module")
+    rest = parser.add_argument(
+        "arguments", nargs=argparse.REMAINDER, metavar="ARGUMENTS", help="arguments of the script"
+    )
+    rest.required = False  # else an error about a missing script names them, too
     add_recording(parser, _FOLDER)
 
 
 def _run(options: RunOptions) -> None:
-    if not Path(options.script).is_file():
-        raise FileNotFoundError(f"no such script: {options.script}")
-    prof = create_profile(options.recording, options.recording.dir or _FOLDER)
     before = sys.argv, sys.path[:]
     sys.argv = [options.script, *options.arguments]
-    sys.path[0] = str(Path(options.script).resolve().parent)
+    sys.path[0] = str(Path.cwd() if options.is_module else Path(options.script).resolve().parent)
     try:
-        with prof, _python_warnings():
-            _run_script(options.script, prof)
+        _expect_program(options)
+        prof = create_profile(options.recording, options.recording.dir or _FOLDER)
+        try:
+            with prof, _python_warnings():
+                _run_program(options, prof)
+        finally:
+            _print_files(prof, options.recording.output)
     finally:
         sys.argv, sys.path[:] = before
-        _print_files(prof, options.recording.output)
 
 
-def _run_script(script: str, prof: profile) -> None:
-    """Runs the script.
+def _expect_program(options: RunOptions) -> None:
+    """Raises FileNotFoundError without such a script or module, before anything is recorded."""
+    name = options.script
+    if options.is_module and name.endswith(".py"):
+        raise FileNotFoundError(f"no such module: {name}: omit -m for a script, or .py for a module")
+    if options.is_module and not _is_module(name):
+        raise FileNotFoundError(f"no such module: {name}")
+    if not options.is_module and not Path(name).is_file():
+        raise FileNotFoundError(f"no such script: {name}")
+
+
+def _is_module(name: str) -> bool:
+    """Whether `python -m` can run a module. True for a module whose package fails at import."""
+    from importlib.machinery import PathFinder
+    from importlib.util import find_spec
+
+    try:
+        spec = find_spec(name)
+    except ModuleNotFoundError as error:
+        return error.name is not None and not f"{name}.".startswith(f"{error.name}.")
+    except Exception:  # noqa: BLE001 - an error of the package, which the run shows
+        return True
+    folders = spec and spec.submodule_search_locations
+    return spec is not None and (folders is None or PathFinder.find_spec("__main__", folders) is not None)
+
+
+def _run_program(options: RunOptions, prof: profile) -> None:
+    """Runs the script or module.
 
     Prints its errors as Python does, because they are not errors of the command.
     """
@@ -62,9 +94,12 @@ def _run_script(script: str, prof: profile) -> None:
     import traceback
 
     try:
-        runpy.run_path(script, {"prof": prof}, "__main__")
-    except Exception as error:  # noqa: BLE001 - whatever the script raises
-        error.__traceback__ = _within(script, error.__traceback__)
+        if options.is_module:
+            runpy.run_module(options.script, {"prof": prof}, "__main__", alter_sys=True)
+        else:
+            runpy.run_path(options.script, {"prof": prof}, "__main__")
+    except Exception as error:  # noqa: BLE001 - whatever the program raises
+        error.__traceback__ = _within_program(error.__traceback__)
         traceback.print_exception(error)
         raise SystemExit(1) from None
 
@@ -92,25 +127,33 @@ def _show_warning(
         sys.stderr.write(warnings.formatwarning(message, category, filename, lineno))
 
 
-def _within(script: str, trace: TracebackType | None) -> TracebackType | None:
-    """Removes frames before the script; keeps all frames if none is in the script."""
+def _within_program(trace: TracebackType | None) -> TracebackType | None:
+    """Removes frames before the program; keeps all frames if none is in the program."""
     inner = trace
-    while inner is not None and inner.tb_frame.f_code.co_filename != script:
+    while inner is not None and inner.tb_frame.f_globals.get("__name__") in {__name__, "runpy"}:
         inner = inner.tb_next
     return inner or trace
 
 
 def _print_files(prof: profile, report: str | None) -> None:
-    """Prints the written files and writes the report, even if the script failed."""
+    """Prints the written files and the next command, and writes the report.
+
+    Does so even if the script failed.
+    """
+    import shlex
+
     for path in prof.files:
         tell(path)
-    if report and prof.recordings:
+    if not prof.recordings:
+        return
+    if report:
         tell(prof.trace.report(report))
+    tell(f"next: kinetoscope summary {shlex.quote(str(prof.dir))}")
 
 
 RUN = command(
     "run",
-    "Run a Python script and record it",
+    "Run a Python script or module and record it",
     details="The script may call prof.step() to end an iteration: `prof` is the ks.profile of the recording.",
     add_arguments=_add_run_arguments,
     options=RunOptions,

@@ -27,9 +27,9 @@ class Limits(NamedTuple):
 
     def expect_positive(self) -> None:
         """Raises ValueError for a limit below 1."""
-        wrong = {name: value for name, value in self._asdict().items() if value is not None and value < 1}
-        if wrong:
-            raise ValueError(f"ks.profile: expected limits of at least 1, found {wrong}")
+        for name, value in self._asdict().items():
+            if value is not None and value < 1:
+                raise ValueError(f"ks.profile: expected {name}= of at least 1, found {value}")
 
 
 @final
@@ -38,7 +38,8 @@ class Size:
 
     Torch writes the Kineto trace only at the end of a window, but the Execution Trace continuously.
     The estimate is the size of the Execution Trace times a ratio: `_GROWTH` in the first window,
-    the measured ratio of the previous window later.
+    the measured ratio of the previous window later. Iterations after the observed one count as much
+    as it does.
     """
 
     def __init__(self, limits: Limits, options: dict[str, bool], active: int | None) -> None:
@@ -51,32 +52,47 @@ class Size:
         self._written_bytes = 0
         self._iterations = 0
         self._in_window = 0
+        self._execution_bytes = 0
+        self._num_observed = 0
         self._has_warned = False
+
+    @property
+    def is_first_iteration(self) -> bool:
+        """Whether no iteration of the open window has ended."""
+        return not self._in_window
 
     def window_written(self, kineto_bytes: int, execution_bytes: int) -> None:
         """Records the uncompressed sizes of a finished window, in bytes."""
         self._written_bytes += kineto_bytes
-        self._in_window = 0
         if execution_bytes:
-            self._growth = kineto_bytes / execution_bytes
+            observed = self._num_observed / max(1, self._in_window)
+            self._growth = kineto_bytes * observed / execution_bytes if observed else kineto_bytes / execution_bytes
+        self._in_window = self._num_observed = self._execution_bytes = 0
 
-    def iteration_recorded(self, execution_bytes: int) -> str | None:
-        """Counts a recorded iteration. Returns a message if a limit is reached, else None.
+    def iteration_recorded(self, execution_bytes: int | None, *, is_counted: bool) -> str | None:
+        """Adds a recorded iteration. Returns a message if a limit is reached, else None.
 
-        `execution_bytes` is the current size of the Execution Trace of the window.
+        `execution_bytes` is the size of the window's Execution Trace so far, if the iteration was
+        observed. `max_iterations` counts it if `is_counted`.
         """
-        self._iterations += 1
+        self._iterations += is_counted
         self._in_window += 1
-        size = self._written_bytes + execution_bytes * self._growth
+        if execution_bytes is not None:
+            self._num_observed += 1
+            self._execution_bytes = execution_bytes
+        size = self._written_bytes + self._expected_bytes(self._in_window)
         sizes = {"max_bytes": size, "max_events": size / _EVENT_BYTES, "max_iterations": self._iterations}
         for name, limit in self._limits._asdict().items():
             if limit is not None and sizes[name] >= limit:
                 return f"reached {name}={limit:,} in recorded iteration {self._iterations:,}"
         return None
 
-    def advice(self, execution_bytes: int) -> str | None:
+    def _expected_bytes(self, num_iterations: int) -> float:
+        return self._execution_bytes * self._growth * num_iterations / max(1, self._num_observed)
+
+    def advice(self) -> str | None:
         """Returns advice, once per recording, if the window is expected to exceed 500 MB."""
-        expected = execution_bytes * self._growth * max(1, (self._active or 0) / max(1, self._in_window))
+        expected = self._expected_bytes(max(self._in_window, self._active or 0))
         if self._has_warned or expected < _HUGE_BYTES:
             return None
         self._has_warned = True

@@ -8,7 +8,8 @@ from typing import Any, final
 
 from kinetoscope._base.warnings import warn
 from kinetoscope.profiling import pytorch
-from kinetoscope.profiling.folder import RecordingFolder
+from kinetoscope.profiling.folder import RecordingFolder, sources_name
+from kinetoscope.profiling.quiet import without_warnings
 
 _ANOTHER = "another ExecutionTraceObserver registered in this process"
 
@@ -46,14 +47,18 @@ class Observer:
             warn(f"ks.profile: expected no other observer, found {_ANOTHER}: no Execution Trace was recorded")
             return
         _STARTED.append(self)
-        pytorch.start_observer(self._torch)
+        if pytorch.saves_tensor_data():
+            _resources(self._path).mkdir()
+        with without_warnings():
+            self._torch.start()
 
     def stop(self) -> None:
         """Ends the window."""
         observer, self._torch = self._torch, None
         if observer is not None:
             _STARTED.clear()
-            observer.unregister_callback()
+            with without_warnings():
+                observer.unregister_callback()
 
     def leave(self) -> None:
         """Stops writing in a forked child. The window continues in the parent."""
@@ -62,14 +67,22 @@ class Observer:
             pytorch.leave_observer(observer)
 
     @property
+    def is_running(self) -> bool:
+        """Whether the current iteration is observed."""
+        return self._torch is not None
+
+    @property
     def num_bytes(self) -> int:
         """Size of the open window's file, in bytes."""
         return self._path.stat().st_size if self._torch is not None and self._path is not None else 0
 
-    def take(self) -> Path | None:
-        """Returns the file of the last window, once; None without a file."""
+    def take(self) -> tuple[Path, list[Path]] | None:
+        """Returns the file of the last window and its resources, once; None without a file."""
         path, self._path = self._path, None
-        return path if path is not None and path.exists() else None
+        if path is None or not path.exists():
+            return None
+        resources = _resources(path)
+        return path, sorted(resources.iterdir()) if resources.is_dir() else []
 
     def cleanup(self) -> None:
         """Unregisters the observer. Never raises."""
@@ -78,7 +91,10 @@ class Observer:
         except Exception as error:  # noqa: BLE001 - the training must continue
             warn(f"ks.profile: the Execution Trace could not be finished: {type(error).__name__}: {error}")
 
-    unregister_callback = cleanup  # torch 2.1 calls this name
+
+def _resources(execution: Path) -> Path:
+    """Returns the folder in which torch writes tensors, if it exists."""
+    return execution.with_name(sources_name(execution.name))
 
 
 _STARTED: list[Observer] = []

@@ -96,8 +96,10 @@ def _counts(text: str) -> list[int]:
 def create_profile(options: RecordingOptions, folder: str) -> profile:
     """Creates the recording; `folder` is for its traces.
 
-    Raises ValueError if the report has the extension of another format.
+    Raises ValueError for options that contradict or need each other, and for a report with the
+    extension of another format.
     """
+    _expect_partners(options)
     if options.output:
         expect_extension(Path(options.output), ".html")
     from kinetoscope.profiling.profiler import profile
@@ -106,3 +108,22 @@ def create_profile(options: RecordingOptions, folder: str) -> profile:
     if options.slow_step is None and options.at is None:
         return profile(folder, **parameters)
     return profile.on_demand(folder, slow_step=options.slow_step, at=options.at or (), **parameters)
+
+
+def _expect_partners(options: RecordingOptions) -> None:
+    """Raises ValueError, in words of the command line."""
+    counts = {name: getattr(options.profile, name) for name in _COUNTS}
+    given = [name for name, value in counts.items() if value is not None]
+    requests = [flag(name) for name in ("at", "slow_step") if getattr(options, name) is not None]
+    limits = {name: getattr(options.profile, name) for name in ("active", *_LIMITS)}
+    if given and counts["active"] is None and not requests:
+        raise ValueError(f"{flag(given[0])} needs --active, the number of iterations to record")
+    if requests and (refused := [flag(name) for name in given if name in {"wait", "skip_first"}]):
+        raise ValueError(f"expected {refused[0]} or {requests[0]}, found both")
+    if options.slow_step is not None and options.slow_step <= 1:
+        raise ValueError(f"expected --slow-step above 1, found {options.slow_step:g}")
+    for name, value in limits.items():
+        if value == 0:
+            raise ValueError(f"expected {flag(name)} of at least 1, found 0")
+    if options.output and options.profile.nsys:
+        raise ValueError("expected --output or --nsys, which records no trace to report, found both")

@@ -13,7 +13,7 @@ _MAX_STEPS = 1000
 """Maximum number of iterations kept for the median, because a job may run for weeks."""
 
 CodeOwner = Literal["own", "torch", "caller"]
-State = Literal["waiting", "recording"]
+State = Literal["waiting", "recording", "observed"]
 
 
 class Overhead(NamedTuple):
@@ -26,19 +26,38 @@ class Overhead(NamedTuple):
     waiting_ns: int | None
     """Median duration of iterations without recording; None if there were none."""
     recording_ns: int | None
-    """Median duration of recorded iterations; None if there were none."""
+    """Median duration of recorded iterations without the observer; None if there were none."""
+    observed_ns: int | None
+    """Median duration of iterations with the Execution Trace observer; None if there were none."""
 
     @property
     def slowdown(self) -> float | None:
         """`recording_ns / waiting_ns`; None if either is missing."""
         return self.recording_ns / self.waiting_ns if self.recording_ns and self.waiting_ns else None
 
+    @property
+    def inflation(self) -> float | None:
+        """Slowdown by the observer: `observed_ns / recording_ns`; None if either is missing.
+
+        If all recorded iterations were observed, `observed_ns / waiting_ns`.
+        """
+        usual_ns = self.recording_ns or self.waiting_ns
+        return self.observed_ns / usual_ns if self.observed_ns and usual_ns else None
+
     def __str__(self) -> str:
         calls = f"{text.duration(self.own_ns)} in ks.profile, {text.duration(self.torch_ns)} in torch's profiler"
-        if self.slowdown is None:
-            return calls
-        waiting, recording = map(text.duration, (self.waiting_ns or 0, self.recording_ns or 0))
-        return f"{calls}; iterations take {recording} while recording, {waiting} otherwise ({self.slowdown:.2f} ×)"
+        named = [
+            ("while recording", self.recording_ns),
+            ("with the Execution Trace observer", self.observed_ns),
+            ("otherwise", self.waiting_ns),
+        ]
+        times = [f"{text.duration(ns)} {name}" for name, ns in named if ns is not None]
+        ratios = [f"recording {self.slowdown:.2f} ×"] if self.slowdown else []
+        ratios += [f"observer {self.inflation:.2f} ×"] if self.inflation else []
+        return f"{calls}; iterations take {', '.join(times)} ({', '.join(ratios)})" if ratios else calls
+
+    def _repr_html_(self) -> str:
+        return f"<p>{text.escaped(str(self))}</p>"
 
 
 @final
@@ -61,6 +80,7 @@ class Meter:
         self._steps: dict[State, deque[int]] = {
             "waiting": deque(maxlen=_MAX_STEPS),
             "recording": deque(maxlen=_MAX_STEPS),
+            "observed": deque(maxlen=_MAX_STEPS),
         }
 
     def __call__(self, owner: CodeOwner) -> Meter:
@@ -87,7 +107,12 @@ class Meter:
         self._steps[state].append(dur_ns)
 
     @property
+    def has_iterations(self) -> bool:
+        """Whether an iteration has ended."""
+        return any(self._steps.values())
+
+    @property
     def overhead(self) -> Overhead:
         """Current totals and medians."""
-        waiting, recording = (round(statistics.median(times)) if times else None for times in self._steps.values())
-        return Overhead(self._total_ns["own"], self._total_ns["torch"], waiting, recording)
+        medians = (round(statistics.median(times)) if times else None for times in self._steps.values())
+        return Overhead(self._total_ns["own"], self._total_ns["torch"], *medians)

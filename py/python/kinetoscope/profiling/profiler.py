@@ -6,18 +6,17 @@ import atexit
 import contextlib
 import os
 import threading
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 from time import perf_counter_ns
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import Any, Literal
 
 from kinetoscope._base import lazy
 from kinetoscope._base.warnings import warn
 from kinetoscope._native import __version__
 from kinetoscope.profiling import pytorch
-from kinetoscope.profiling.check import flaws
 from kinetoscope.profiling.folder import Finished, RecordingFolder
 from kinetoscope.profiling.guard import RUNNING
 from kinetoscope.profiling.limits import Limits, Size
@@ -28,16 +27,18 @@ from kinetoscope.profiling.overhead import Meter, Overhead
 from kinetoscope.profiling.plan import Plan
 from kinetoscope.profiling.rank import Ranks, current_rank, is_among
 from kinetoscope.profiling.sampling import Sampling
-from kinetoscope.profiling.writer import Problem
+from kinetoscope.profiling.steps import Loops
+from kinetoscope.profiling.stub import is_stub
 
-_Batch = TypeVar("_Batch")
+_UNRECORDED = "kinetoscope_unrecorded_ns"
+"""In the header of a window, the median duration of iterations without a recording."""
 
 
 class _Stopped(Exception):  # noqa: N818 - not an error
     """Raised if `on_trace_ready` stops the recording: torch must not start another window."""
 
 
-class profile(OnDemand):  # noqa: N801 - a drop-in replacement for torch.profiler.profile
+class profile(Loops, OnDemand):  # noqa: N801 - a drop-in replacement for torch.profiler.profile
     """Records the Kineto trace and the Execution Trace of the same iterations.
 
     ::
@@ -48,12 +49,18 @@ class profile(OnDemand):  # noqa: N801 - a drop-in replacement for torch.profile
                 prof.step()
         prof.trace.report("report.html")
 
+    `async with` works in coroutines.
+
     **Files.** Each window becomes `kineto_trace_<rank>.json.gz` and `torch_et_<rank>.json.gz` in
     `dir`. Later windows have a number, as in `kineto_trace_<rank>.<cycle>.json.gz`; the second
     window is cycle 1. `torch_et_<rank>.json_resources` has the sources of Triton and Inductor
     kernels. Files get these names only when they are complete. A new recording of a rank replaces
     its earlier files. Another thread compresses and checks the files. `stop`, `files` and `trace`
     wait for this thread.
+
+    **Observed iteration.** The observer of the Execution Trace makes operators up to 15 times
+    slower. So it runs in one iteration, before the `active` ones. Results leave out its times. Its
+    nodes also stand for the operators of the others. A window of one iteration is observed whole.
 
     **Windows.** Without `active` and `schedule`, one window covers the whole block. `repeat` is 1
     by default (torch: 0), so a loop of a thousand iterations leaves one window. `repeat=0` records
@@ -70,9 +77,14 @@ class profile(OnDemand):  # noqa: N801 - a drop-in replacement for torch.profile
             `with_stack`, `with_flops`, `with_modules`, `experimental_config`, `acc_events`,
             `custom_trace_id_callback` and `post_processing_timeout_s`. Unlike in torch, shapes and
             CUDA synchronization events (`enable_cuda_sync_events`) are recorded by default.
-        execution_trace: False records only the Kineto trace, and its events have no record ids.
+        execution_trace: True records the Execution Trace of one iteration per window: the last one
+            of the warm-up, or without warm-up a further first one. `"same"` records it in all
+            iterations of the window, whose host times are then too long. False records only the
+            Kineto trace, and its events have no record ids.
         execution_trace_observer: an observer that torch starts and stops with each window. It
-            writes its own file, and no `torch_et_<rank>` is written.
+            writes its own file, and no `torch_et_<rank>` is written. Also torch's observer for
+            `ENABLE_PYTORCH_EXECUTION_TRACE=1`.
+        use_cuda: deprecated, as in earlier versions of torch.
         on_trace_ready: called with this object at the end of each window.
         ranks: ranks to record, such as `[0, 8]`, or a predicate. On other ranks, this object does
             nothing.
@@ -81,7 +93,7 @@ class profile(OnDemand):  # noqa: N801 - a drop-in replacement for torch.profile
         max_bytes: maximum size of all Kineto traces, uncompressed. The recording ends after the
             iteration that reaches a limit.
         max_events: maximum number of events, estimated from the Execution Trace.
-        max_iterations: maximum number of recorded iterations.
+        max_iterations: maximum number of recorded iterations, without those for the observer.
         metrics: True samples GPUs (nvidia-ml-py or amdsmi) and the host (psutil) every 0.1 seconds
             into `metrics_<rank>.jsonl`; a number is the interval in seconds. The samples become
             counters of the traces and `energy`.
@@ -127,8 +139,9 @@ class profile(OnDemand):  # noqa: N801 - a drop-in replacement for torch.profile
         acc_events: bool = False,
         custom_trace_id_callback: Callable[[], str] | None = None,
         post_processing_timeout_s: float | None = None,
-        execution_trace: bool = True,
+        execution_trace: bool | Literal["same"] = True,
         execution_trace_observer: Any = None,
+        use_cuda: bool | None = None,
         on_trace_ready: Callable[[profile], object] | None = None,
         ranks: Ranks = None,
         rank: int | None = None,
@@ -148,26 +161,26 @@ class profile(OnDemand):  # noqa: N801 - a drop-in replacement for torch.profile
         self._rank = rank
         self._on_trace_ready = on_trace_ready
         self._is_marking = nsys or bool(os.environ.get(NSYS))
-        has_other = execution_trace_observer is not None or self._is_marking
+        has_other = execution_trace_observer is not None or pytorch.observes_itself() or self._is_marking
         self._observer = Observer() if execution_trace and not has_other else None
         self._folder: RecordingFolder | None = None
         self._num_windows, self._since_ns = 0, 0
-        self._caller_error: BaseException | None = None
+        self._handler_error: BaseException | None = None
         self._has_started = False
         self._thread = threading.current_thread()
         self._is_in_callback = self._is_over = False
         self._warned: set[str] = set()
         self._meter = Meter()
         counts = {"wait": wait, "warmup": warmup, "active": active, "repeat": repeat, "skip_first": skip_first}
-        self._plan = Plan(schedule, {**counts, "skip_first_wait": skip_first_wait})
-        activities = None if activities is None else list(activities)
-        planned = self._guarded(self._plan)
+        counts["skip_first_wait"] = skip_first_wait
+        self._plan = Plan(schedule, counts, None if execution_trace == "same" else self._observer, self._meter)
+        activities = pytorch.with_cuda(activities, use_cuda)
         if self._is_marking:
-            self._profiler: Any = Marks(planned, self._window_ended)
+            self._profiler: Any = Marks(self._plan, self._window_ended)
             self._halt: Callable[[], None] = self._profiler.halt
         else:
             self._profiler = pytorch.make_profile(
-                schedule=planned,
+                schedule=self._plan,
                 on_trace_ready=self._window_ended,
                 execution_trace_observer=self._observer or execution_trace_observer,
                 activities=activities,
@@ -285,36 +298,32 @@ class profile(OnDemand):  # noqa: N801 - a drop-in replacement for torch.profile
             except Exception as error:  # noqa: BLE001 - the training must continue
                 self._failed("recording", error)
             self._warn_problems()
+            self._raise_handler_error()
         self._since_ns = perf_counter_ns()
 
     def _iteration_ended(self, dur_ns: int) -> None:
         if self._trigger:
             self._trigger.iteration_ended(dur_ns)
-        is_recording = pytorch.is_recording(self._profiler)
-        self._meter.iteration("recording" if is_recording else "waiting", dur_ns)
-        if is_recording:
-            execution_bytes = self._observer.num_bytes if self._observer else 0
-            if reached := self._size.iteration_recorded(execution_bytes):
-                self._plan.end()
-                pytorch.end_window(self._profiler)
-                warn(f"ks.profile: the recording ended: {reached}")
-            elif advice := self._size.advice(execution_bytes):
-                warn(f"ks.profile: {advice}")
+        if not pytorch.is_recording(self._profiler):
+            self._meter.iteration("waiting", dur_ns)
+            return
+        is_observed = self._observer is not None and self._observer.is_running
+        self._meter.iteration("observed" if is_observed else "recording", dur_ns)
+        if is_observed and self._plan.is_observing:
+            self._observed_step = self._profiler.step_num
+        if is_observed and (waiting_ns := self._meter.overhead.waiting_ns):
+            pytorch.add_metadata(self._profiler, _UNRECORDED, waiting_ns)
+        self._limit(self._observer.num_bytes if self._observer and is_observed else None)
 
-    def steps(self, loader: Iterable[_Batch]) -> Generator[_Batch]:
-        """Yields the batches of a loader, and ends an iteration after each.
-
-        ::
-
-            for batch in ks.profile("traces", active=3).steps(loader):
-                train_step(batch)
-
-        Starts the recording unless it is running; in this case, also stops it after the loop.
-        """
-        with contextlib.nullcontext() if self._folder else self:
-            for batch in loader:
-                yield batch
-                self.step()
+    def _limit(self, execution_bytes: int | None) -> None:
+        """Ends the recording if the last iteration reached a limit."""
+        is_counted = execution_bytes is None or not self._plan.is_observing
+        if reached := self._size.iteration_recorded(execution_bytes, is_counted=is_counted):
+            self._plan.end()
+            pytorch.end_window(self._profiler)
+            warn(f"ks.profile: the recording ended: {reached}")
+        elif advice := self._size.advice():
+            warn(f"ks.profile: {advice}")
 
     def stop(self) -> None:
         """Ends the recording and writes the open window.
@@ -346,6 +355,7 @@ class profile(OnDemand):  # noqa: N801 - a drop-in replacement for torch.profile
 
     def _stop(self) -> None:
         is_running = self._is_running
+        lacks_step = is_running and self._lacks_step
         try:
             if is_running:
                 self._end()
@@ -354,7 +364,9 @@ class profile(OnDemand):  # noqa: N801 - a drop-in replacement for torch.profile
             self._warn_problems()
         if not is_running:
             return
-        if not self._num_windows and not self._has_failed and not self._trigger:
+        if lacks_step:
+            warn("ks.profile: the loop ended without prof.step(): call it at the end of each iteration")
+        elif not self._num_windows and not self._has_failed and not self._trigger:
             step = self._profiler.step_num
             warn(f"ks.profile: nothing was recorded: the loop ended in iteration {step}, before the window started")
 
@@ -371,17 +383,17 @@ class profile(OnDemand):  # noqa: N801 - a drop-in replacement for torch.profile
                 self._failed("stopping", error)
             finally:
                 self._release()
+            self._raise_handler_error()
 
     def _refuse_other_thread(self) -> None:
         """Raises RuntimeError, because torch would crash."""
         raise RuntimeError(f"the open window belongs to the thread {self._thread.name}")
 
     def _failed(self, activity: str, error: Exception) -> None:
-        """Ends the recording. Raises errors of the caller's functions, and warns about others."""
-        self._release()
-        if error is self._caller_error:
-            self._caller_error = None
+        """Raises errors of the caller's schedule. For others, ends the recording and warns."""
+        if error is self._plan.error:
             raise error
+        self._release()
         self._has_failed = True
         warn(f"ks.profile: {activity} failed, the recording ended: {type(error).__name__}: {error}")
 
@@ -400,19 +412,6 @@ class profile(OnDemand):  # noqa: N801 - a drop-in replacement for torch.profile
             self._observer.cleanup()
         RUNNING.release(self)
 
-    def _guarded(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """Wraps a function of the caller, to separate its errors and time from those of torch."""
-
-        def call(*arguments: Any) -> Any:
-            try:
-                with self._meter("caller"):
-                    return function(*arguments)
-            except BaseException as error:
-                self._caller_error = error
-                raise
-
-        return call
-
     # --- files ------------------------------------------------------------------------------------
 
     def _window_ended(self, _profiler: object) -> None:
@@ -428,11 +427,19 @@ class profile(OnDemand):  # noqa: N801 - a drop-in replacement for torch.profile
     def _call_back(self, on_trace_ready: Callable[[profile], object]) -> None:
         self._is_in_callback = True
         try:
-            self._guarded(on_trace_ready)(self)
+            with self._meter("caller"):
+                on_trace_ready(self)
+        except BaseException as error:  # noqa: BLE001 - raised once torch has started the next window
+            self._handler_error = error
         finally:
             self._is_in_callback = False
         if self._is_over:
             raise _Stopped
+
+    def _raise_handler_error(self) -> None:
+        error, self._handler_error = self._handler_error, None
+        if error is not None:
+            raise error
 
     def _finish(self, folder: RecordingFolder) -> bool:
         """Queues the last window for the writer.
@@ -446,28 +453,24 @@ class profile(OnDemand):  # noqa: N801 - a drop-in replacement for torch.profile
             self._has_failed = True
             warn(f"ks.profile: {failed}: {type(error).__name__}: {error}")
             return False
-        self._writer.begin(partial(self._publish, folder, window, self._own_rank, self._num_windows), failed)
-        return True
+        if window:
+            self._writer.begin(partial(self._publish, folder, window, self._own_rank, self._num_windows), failed)
+        return window is not None
 
-    def _saved(self, folder: RecordingFolder) -> Finished:
-        """Saves the last window of torch as temporary files."""
+    def _saved(self, folder: RecordingFolder) -> Finished | None:
+        """Saves the last window of torch as temporary files. Returns None if nothing ran in it."""
         kineto = folder.temporary("kineto.json")
         with self._meter("torch"):
             pytorch.save(self._profiler, kineto)
-        execution = self._observer.take() if self._observer else None
+        is_new = self._plan.is_observing and self._size.is_first_iteration and self._profiler.step_num
+        if is_new and is_stub(kineto):
+            return None
+        if self._observer is None or (taken := self._observer.take()) is None:
+            execution, resources = None, []
+        else:
+            execution, resources = taken[0], [*pytorch.kernel_sources(), *taken[1]]
         self._size.window_written(kineto.stat().st_size, execution.stat().st_size if execution else 0)
-        return Finished(kineto, execution, pytorch.kernel_sources() if execution else ())
-
-    def _publish(self, folder: RecordingFolder, window: Finished, rank: int, cycle: int) -> list[Problem]:
-        """Publishes and checks a window, on the writer's thread."""
-        num_bytes = window.kineto.stat().st_size
-        rival = folder.rival(rank, cycle)
-        recording = folder.publish(window, rank=rank, cycle=cycle)
-        self._remember(recording)
-        problems = flaws(recording, num_bytes) if self._check else []
-        if rival:
-            problems.append(f"replaced {rival} of another process: pass a different rank= or dir= to each process")
-        return [Problem(problem) for problem in problems]
+        return Finished(kineto, execution, resources)
 
     @property
     def overhead(self) -> Overhead:
@@ -475,5 +478,5 @@ class profile(OnDemand):  # noqa: N801 - a drop-in replacement for torch.profile
         return self._meter.overhead
 
     def __repr__(self) -> str:
-        state = "running" if self._folder else "stopped"
+        state = f"running, iteration {self._profiler.step_num}" if self._folder else "stopped"
         return f"<kinetoscope.profile of {str(self.dir)!r}: {state}, {self._num_windows} recorded>"

@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import contextlib
+import copy
+import gzip
 import inspect
 import json
+import os
+import shutil
 import sys
+import warnings
 from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any, final
+
+from kinetoscope.profiling.quiet import quiet, without_kineto
+
+_OLDEST = (2, 4)
+"""Oldest version of torch that can be recorded with."""
 
 Counts = dict[str, int | None]
 """`wait`, `warmup`, `active`, `repeat`, `skip_first`, `skip_first_wait`."""
@@ -47,18 +57,27 @@ def device_uuid() -> str | None:
 
 
 def make_profile(**options: Any) -> Any:
-    """Creates a torch.profiler.profile. Options that this version of torch lacks must be off."""
-    profiler = _torch().profiler
-    return profiler.profile(**_known(profiler.profile.__init__, options))
+    """Creates a torch.profiler.profile. Options that this version of torch lacks must be off.
+
+    Raises ImportError before torch 2.4, whose Kineto traces have no record ids.
+    """
+    if tuple(map(int, version().split(".")[:2])) < _OLDEST:
+        oldest = ".".join(map(str, _OLDEST))
+        raise ImportError(
+            f"ks.profile: expected PyTorch {oldest} or newer, found {version()}: pip install --upgrade torch"
+        )
+    profile = _torch().profiler.profile
+    return quiet(profile, has_device)(**known_options(profile.__init__, options))
 
 
 def make_schedule(counts: Counts) -> Callable[[int], Any]:
     """Creates a torch.profiler.schedule, likewise."""
     schedule = _torch().profiler.schedule
-    return schedule(**_known(schedule, counts))
+    return schedule(**known_options(schedule, counts))
 
 
-def _known(function: Callable[..., Any], options: dict[str, Any]) -> dict[str, Any]:
+def known_options(function: Callable[..., Any], options: dict[str, Any]) -> dict[str, Any]:
+    """Returns the options that this torch has. Raises ValueError if another one is on."""
     known = inspect.signature(function).parameters
     if unknown := [name for name, value in options.items() if value and name not in known]:
         names = ", ".join(unknown)
@@ -72,9 +91,14 @@ def action(name: str) -> Any:
     return _torch().profiler.ProfilerAction[name]
 
 
+def records(action: Any) -> bool:
+    """Whether a `ProfilerAction` records."""
+    return action.name in {"RECORD", "RECORD_AND_SAVE"}
+
+
 def is_recording(profiler: Any) -> bool:
     """Whether the current iteration is recorded."""
-    return profiler.current_action.name in {"RECORD", "RECORD_AND_SAVE"}
+    return records(profiler.current_action)
 
 
 def end_window(profiler: Any) -> None:
@@ -101,6 +125,26 @@ def preset_metadata(profiler: Any, key: str, value: object) -> None:
         profiler.preset_metadata_json(key, json.dumps(value))
 
 
+def add_metadata(profiler: Any, key: str, value: object) -> None:
+    """Writes a value into the header of the open window."""
+    profiler.add_metadata_json(key, json.dumps(value))
+
+
+def without_iteration(events: Any, step: int | None) -> Any:
+    """Returns an EventList without the events that start in an iteration.
+
+    Returns all events if it is the only iteration.
+    """
+    steps = (event for event in events if event.trace_name and event.trace_name.startswith("ProfilerStep#"))
+    iterations = {event.trace_name: event.time_range for event in steps}
+    left_out = iterations.pop(f"ProfilerStep#{step}", None)
+    if left_out is None or not iterations:
+        return events
+    others = copy.copy(events)
+    others[:] = [event for event in events if not left_out.start <= event.time_range.start < left_out.end]
+    return others
+
+
 def finish(profiler: Any) -> None:
     """Exits a torch profiler, even if Ctrl-C interrupted the start of an iteration."""
     annotation = getattr(profiler, "step_rec_fn", None)
@@ -110,11 +154,24 @@ def finish(profiler: Any) -> None:
 
 
 def save(profiler: Any, path: Path) -> None:
-    """Writes the last window. Raises RuntimeError if it is empty, because torch would crash."""
+    """Writes the last window, uncompressed.
+
+    Raises RuntimeError if it is empty, because torch would crash, or if torch writes no file.
+    """
     results = getattr(getattr(profiler, "profiler", None), "kineto_results", None)
     if results is not None and not results.trace_start_ns():
         raise RuntimeError("expected a complete window of torch's profiler, found one that another profiler has ended")
-    profiler.export_chrome_trace(str(path))
+    with without_kineto(has_device=has_device()):  # before torch 2.7, devices are counted here
+        profiler.export_chrome_trace(str(path))
+    # With CuspyConfig, torch may write later, and always compresses.
+    getattr(profiler, "wait_for_exports", lambda: None)()
+    packed = path.with_name(f"{path.name}.gz")
+    if packed.exists() and not path.exists():
+        with gzip.open(packed) as content, path.open("wb") as out:
+            shutil.copyfileobj(content, out, 1 << 20)
+        packed.unlink()
+    if not path.exists():
+        raise RuntimeError("expected torch to write the window, found no file")
 
 
 def stop(profiler: Any) -> None:
@@ -137,11 +194,20 @@ def with_sync_events(config: Any, activities: Iterable[Any] | None) -> Any:
         return config
     if activities is not None and not any(_is_cuda(activity) for activity in activities):
         return config
-    with contextlib.suppress(ImportError, TypeError):  # torch 2.1 may lack the option
-        from torch._C._profiler import _ExperimentalConfig
+    from torch._C._profiler import _ExperimentalConfig
 
-        return _ExperimentalConfig(enable_cuda_sync_events=True)
-    return config
+    return _ExperimentalConfig(enable_cuda_sync_events=True)
+
+
+def with_cuda(activities: Iterable[Any] | None, use_cuda: bool | None) -> list[Any] | None:  # noqa: FBT001 - torch's
+    """Returns `activities` with or without CUDA, as `use_cuda` of earlier torch did."""
+    if use_cuda is None:
+        return None if activities is None else list(activities)
+    warnings.warn("ks.profile: use_cuda is deprecated: pass activities=", FutureWarning, stacklevel=3)
+    profiler = _torch().profiler
+    others = profiler.supported_activities() if activities is None else activities
+    others = [activity for activity in others if not _is_cuda(activity)]
+    return [*others, profiler.ProfilerActivity.CUDA] if use_cuda else others
 
 
 def _is_cuda(activity: Any) -> bool:
@@ -187,29 +253,21 @@ def register_observer(path: Path) -> Any | None:
     return None
 
 
-def start_observer(observer: Any) -> None:
-    """Starts an observer, and records process groups, which torch before 2.3 omits."""
-    observer.start()
-    if not hasattr(observer, "_record_pg_config"):
-        with contextlib.suppress(AttributeError, TypeError, ValueError):
-            _record_groups()
+def observes_itself() -> bool:
+    """Whether torch creates an observer for each profiler, because of its environment variable."""
+    does_so = hasattr(_torch().profiler.ExecutionTraceObserver, "build_execution_trace_obs_from_env")  # from 2.7 on
+    return does_so and os.environ.get("ENABLE_PYTORCH_EXECUTION_TRACE", "0") == "1"
+
+
+def saves_tensor_data() -> bool:
+    """Whether observers write integer tensors into the folder of resources, if it exists."""
+    return bool(os.environ.get("ENABLE_PYTORCH_EXECUTION_TRACE_SAVE_INTEGRAL_TENSOR_DATA"))
 
 
 def leave_observer(observer: Any) -> None:
     """Detaches an observer in a forked child. The file belongs to the parent."""
     observer.stop()
     observer._registered = False  # noqa: SLF001 - as in `register_observer`
-
-
-def _record_groups() -> None:
-    module = distributed()
-    if module is None:
-        return
-    autograd = _torch().autograd
-    groups = module.distributed_c10d._world.pg_config_info  # noqa: SLF001 - as in later versions of torch
-    enter = autograd._record_function_with_args_enter  # noqa: SLF001 - as above
-    leave = autograd._record_function_with_args_exit  # noqa: SLF001 - as above
-    leave(enter("## process_group:init ##", json.dumps(groups, default=str)))
 
 
 def distributed() -> Any | None:

@@ -11,16 +11,21 @@ from pathlib import Path
 from typing import Any
 
 from kinetoscope._analysis.doctor import Diagnosis, diagnosis
+from kinetoscope._base import text
 from kinetoscope._base.warnings import warn
 from kinetoscope._io.inputs import identity
 from kinetoscope._io.paths import is_url
 from kinetoscope.profiling import pytorch
-from kinetoscope.profiling.folder import Recording
+from kinetoscope.profiling.check import flaws
+from kinetoscope.profiling.folder import Finished, Recording, RecordingFolder
 from kinetoscope.profiling.gather import files_of, gather
 from kinetoscope.profiling.metrics import Energy
 from kinetoscope.profiling.parity import TorchMethods
-from kinetoscope.profiling.writer import Writer
+from kinetoscope.profiling.writer import Problem, Writer
 from kinetoscope.trace import Trace
+
+_DEFAULT_STREAM = 7
+"""Default of torch's `export_chrome_trace`."""
 
 
 class Results(TorchMethods):
@@ -35,6 +40,7 @@ class Results(TorchMethods):
         self._metrics: Path | None = None
         self._energy: list[Energy] = []
         self._has_failed = False
+        self._check = True
 
     @property
     def recordings(self) -> list[Recording]:
@@ -74,20 +80,46 @@ class Results(TorchMethods):
         """Traces of all windows, in order."""
         return [self._read(recording) for recording in self.recordings]
 
+    def _repr_html_(self) -> str:
+        """The state of the recording and the summary of the last window, without waiting for it."""
+        state = f"<p>{text.escaped(repr(self))}</p>"
+        if not self._written:
+            return state
+        try:
+            return f"{state}{self._read(self._written[-1])._repr_html_()}"
+        except (OSError, RuntimeError, ValueError) as error:
+            return f"{state}<p>{text.escaped(text.printable(str(error)))}</p>"
+
     @property
     def diagnosis(self) -> Diagnosis:
         """Contents and gaps of the last window, and advice, as in `kinetoscope doctor`."""
         return diagnosis(self.trace)
 
-    def export_chrome_trace(self, path: str, **options: Any) -> None:
+    def export_chrome_trace(
+        self,
+        path: str,
+        use_python_export: bool = False,  # noqa: FBT001, FBT002 - torch's
+        cuda_graph_annotations: Mapping[int, Any] | None = None,
+        graph_lanes: str = "none",
+        default_stream: int = _DEFAULT_STREAM,
+    ) -> None:
         """Writes the Kineto trace of the last window to `path`; gzip if `path` ends in `.gz`.
 
-        Copies the recorded file, because torch can save a window only once. With options, such as
-        `use_python_export`, torch writes the file. Raises RuntimeError without a window, or if a
-        later recording replaced its files.
+        Copies the recorded file, because torch can save a window only once. Torch writes the file
+        if one of its other options differs from the default, or if the window was recorded with
+        `start_trace`. Raises RuntimeError without a window, or if a later recording replaced its
+        files.
         """
-        if any(options.values()):
-            self._profiler.export_chrome_trace(path, **options)
+        given = {
+            "use_python_export": use_python_export,
+            "cuda_graph_annotations": cuda_graph_annotations,
+            "graph_lanes": None if graph_lanes == "none" else graph_lanes,
+            "default_stream": None if default_stream == _DEFAULT_STREAM else default_stream,
+        }
+        options: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+        if any(options.values()) or (not self.recordings and self._profiler.profiler is not None):
+            write = self._profiler.export_chrome_trace
+            write(path, **pytorch.known_options(write, options))
         else:
             recording = self._last("export")
             self._expect_own(recording, "export")
@@ -122,6 +154,17 @@ class Results(TorchMethods):
         paths = [path for path in (recording.kineto, recording.execution) if path]
         self._identities |= {path: _identity(path) for path in paths}
         self._written.append(recording)
+
+    def _publish(self, folder: RecordingFolder, window: Finished, rank: int, cycle: int) -> list[Problem]:
+        """Publishes and checks a window, on the writer's thread."""
+        num_bytes = window.kineto.stat().st_size
+        rival = folder.rival(rank, cycle)
+        recording = folder.publish(window, rank=rank, cycle=cycle)
+        self._remember(recording)
+        problems = flaws(recording, num_bytes) if self._check else []
+        if rival:
+            problems.append(f"replaced {rival} of another process: pass a different rank= or dir= to each process")
+        return [Problem(problem) for problem in problems]
 
     def _expect_own(self, recording: Recording, action: str) -> None:
         """Raises RuntimeError if a file is gone, or another one with the same name."""

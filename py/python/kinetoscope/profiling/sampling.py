@@ -36,7 +36,7 @@ class Sampling:
         try:
             available = sensors(pytorch.device_uuid())
             if not available:
-                warn("ks.profile: expected sensors for metrics, found none: install nvidia-ml-py, amdsmi or psutil")
+                warn("ks.profile: expected sensors for metrics, found none: pip install 'kinetoscope[metrics]'")
                 return
             about: dict[str, object] = {"rank": rank, "host": platform.node()}
             sampler = Sampler(folder.metrics(rank), available, self._interval_s, about)

@@ -71,6 +71,10 @@ class Trigger:
         else:
             self._starts.add(index(at))
 
+    def observe_first(self) -> None:
+        """Adds an iteration for the observer before windows without warm-up."""
+        self._warmup = self._warmup or 1
+
     def __call__(self, step: int) -> Any:
         """Returns the `ProfilerAction` for an iteration."""
         length = self._warmup + self.active

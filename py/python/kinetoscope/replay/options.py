@@ -52,15 +52,10 @@ def validated(options: Options) -> Options:
             raise ValueError(f"expected {name} of {', '.join(known)}, found {getattr(options, name)}")
     if options.backend == "nccl" and options.device == "cpu":
         raise ValueError("expected a GPU for nccl, found device cpu")
-    counts = {name: getattr(options, name) for name in ("warmup_iter", "max_msg_cnt") if getattr(options, name)}
-    if (
-        options.num_replays < 1
-        or options.timeout <= 0
-        or options.max_msg_bytes < 1
-        or min(counts.values(), default=0) < 0
-    ):
-        raise ValueError(
-            "expected num_replays and max_msg_bytes from 1, timeout above 0 and no count below 0, found "
-            f"{options.num_replays}, {options.max_msg_bytes}, {options.timeout}, {counts}"
-        )
+    for name, minimum in {"num_replays": 1, "max_msg_bytes": 1, "warmup_iter": 0, "max_msg_cnt": 0}.items():
+        value = getattr(options, name)
+        if value is not None and value < minimum:
+            raise ValueError(f"expected {name} of at least {minimum}, found {value}")
+    if options.timeout <= 0:
+        raise ValueError(f"expected timeout above 0, found {options.timeout:g}")
     return options._replace(allow_ops=None if options.allow_ops is None else named(options.allow_ops))

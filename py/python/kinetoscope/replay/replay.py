@@ -195,7 +195,9 @@ def _passes(backend: Backend, steps: Sequence[Step], options: Options) -> tuple[
     from kinetoscope.profiling.profiler import profile
 
     passes: list[Mapping[int, int]] = []
-    with profile(options.profile, wait=0, warmup=1, active=options.num_replays, repeat=1) as prof:
+    with profile(
+        options.profile, wait=0, warmup=1, active=options.num_replays, repeat=1, execution_trace="same"
+    ) as prof:
         for number in range(1 + options.num_replays):
             passes.append(once(number))
             prof.step()

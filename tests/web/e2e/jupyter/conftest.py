@@ -21,7 +21,8 @@ import pytest
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-FIXTURE = Path(__file__).resolve().parents[3] / "data/synthetic_cuda/kineto_trace_0.json.gz"
+HERE = Path(__file__).resolve().parent
+FIXTURE = HERE.parents[2] / "data/synthetic_cuda/kineto_trace_0.json.gz"
 # What a first start would ask the reader, and the internet, about.
 QUIET = {
     "apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False},
@@ -46,7 +47,9 @@ class Server:
         self.module = module
         self.notebooks = folder / "notebooks"
         shutil.copytree(FIXTURE.parent, self.notebooks / "traces")
-        settings = folder / "settings/@jupyterlab"
+        self.settings = folder / "settings"
+        self.config = folder / "jupyter_config_dir"
+        settings = self.settings / "@jupyterlab"
         for name, content in QUIET.items():
             (settings / name).parent.mkdir(parents=True, exist_ok=True)
             (settings / f"{name}.jupyterlab-settings").write_text(json.dumps(content))
@@ -110,10 +113,10 @@ class Server:
 class Notebook:
     """A notebook that is open in the browser."""
 
-    def __init__(self, server: Server, page: Page, name: str, sources: list[str]) -> None:
+    def __init__(self, server: Server, page: Page, name: str, content: str) -> None:
         self.page = page
         self.path = server.notebooks / f"{name}.ipynb"
-        self.path.write_text(json.dumps(notebook(sources)))
+        self.path.write_text(content)
         page.goto(server.address(name))
         page.locator(".jp-NotebookPanel .jp-Cell").first.wait_for(timeout=60_000)
         page.locator(".jp-Notebook-ExecutionIndicator[data-status='idle']").wait_for(timeout=60_000)
@@ -135,6 +138,17 @@ class Notebook:
         message = f"expected cell {at} to run"
         raise AssertionError(message)
 
+    def run_all(self) -> None:
+        """Starts all cells."""
+        prompt = self.page.locator(".jp-CodeCell .jp-InputArea-prompt").first
+        for _ in range(4):  # as in `run`
+            self.page.locator(".lm-MenuBar-itemLabel", has_text=re.compile("^Run$")).click()
+            self.page.locator(".lm-Menu-itemLabel", has_text=re.compile("^Run All Cells$")).click()
+            for _ in range(40):
+                self.page.wait_for_timeout(200)
+                if prompt.inner_text().strip() != "[ ]:":
+                    return
+
     def saved(self) -> str:
         before = self.path.stat().st_mtime_ns
         self.page.keyboard.press("Control+s")
@@ -144,6 +158,14 @@ class Notebook:
             self.page.wait_for_timeout(100)
         message = "expected the notebook to be saved"
         raise AssertionError(message)
+
+    def use_theme(self, name: str) -> None:
+        """Selects a theme in the menu, as `JupyterLab Dark`."""
+        self.page.locator(".lm-MenuBar-itemLabel", has_text="Settings").click()
+        self.page.locator(".lm-Menu-itemLabel", has_text=re.compile("^Theme$")).hover()
+        self.page.locator(".lm-Menu-itemLabel", has_text=re.compile(f"^{name}$")).click()
+        is_light = str(not name.endswith("Dark")).lower()
+        self.page.locator(f"body[data-jp-theme-light={is_light}]").wait_for(state="attached")
 
     def output(self, text: str) -> str:
         """What a cell said that holds `text`, once it has."""
@@ -168,20 +190,34 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str],
         server.close()
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Servers and kernels are other programs, slow on a busy machine. The report names every second try."""
+    for item in items:
+        if HERE in item.path.parents:
+            item.add_marker(pytest.mark.flaky(reruns=1))
+
+
 @pytest.fixture
 def opened(
-    served: Callable[[str], Server], browser: Any, strict_pages: Callable[[str], Any]
+    request: pytest.FixtureRequest, served: Callable[[str], Server], browser: Any, strict_pages: Callable[[str], Any]
 ) -> Callable[..., Notebook]:
-    """Opens a notebook of these cells in JupyterLab, or in another server."""
+    """Opens a notebook of these cells, or a copy of one, in JupyterLab or in another server."""
+    # The kernel of a first try still runs.
+    suffix = "-again" if getattr(request.node, "execution_count", 1) > 1 else ""
 
     def open_page(
-        name: str, sources: list[str], *, module: str = "jupyterlab", prepare: Callable[[Page], object] | None = None
+        name: str,
+        cells: list[str] | Path,
+        *,
+        module: str = "jupyterlab",
+        prepare: Callable[[Page], object] | None = None,
     ) -> Notebook:
         server = served(module)
         page = strict_pages(server.url).page("light", width=1280, height=860)
         if prepare:
             prepare(page)
-        return Notebook(server, page, name, sources)
+        content = cells.read_text() if isinstance(cells, Path) else json.dumps(notebook(cells))
+        return Notebook(server, page, f"{name}{suffix}", content)
 
     return open_page
 
@@ -190,6 +226,23 @@ def opened(
 def notebook_of() -> Callable[[list[str]], dict[str, Any]]:
     """Makes the content of a notebook of cells."""
     return notebook
+
+
+@pytest.fixture
+def converted(tmp_path: Path, read_fixture: str) -> Callable[..., Path]:
+    """Runs a cell without a browser, and returns the page that nbconvert makes of the notebook."""
+
+    def convert(source: str, theme: str = "light") -> Path:
+        (tmp_path / "traces").symlink_to(FIXTURE.parent)
+        path = tmp_path / "shared.ipynb"
+        path.write_text(json.dumps(notebook([read_fixture + source])))
+        # As notebooks are saved by default. With saved widgets, the page fetches their code.
+        options = ["--to", "html", "--execute", f"--theme={theme}", "--ExecutePreprocessor.store_widget_state=False"]
+        command = [sys.executable, "-m", "nbconvert", *options, path.name]
+        subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, timeout=120)
+        return path.with_suffix(".html")
+
+    return convert
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,4 @@
-"""What a page keeps of timelines that are gone: nothing but what JupyterLab keeps of any cell that was run."""
+"""What a page keeps of timelines: one trace for all that are open, and nothing for those that are gone."""
 
 from __future__ import annotations
 
@@ -27,6 +27,25 @@ WebAssembly.Instance = new Proxy(WebAssembly.Instance, {
 SUM = "globalThis.memories.map(kept => kept.deref()?.buffer.byteLength ?? 0).reduce((a, b) => a + b, 0)"
 TEN = "from IPython.display import display\nfor _ in range(10):\n    display(trace.timeline(height=200))"
 
+# 75,000 operators on eight threads.
+LARGE = """
+import json
+import kinetoscope as ks
+from IPython.display import display
+events = [
+    {"ph": "X", "name": f"aten::op{n % 97}", "pid": 1, "tid": n % 8, "ts": 7 * n, "dur": 5, "args": {"n": n}}
+    for n in range(75_000)
+]
+trace = ks.read(json.dumps({"traceEvents": events}).encode())
+"""
+RESIDENT = """
+import gc
+gc.collect()
+print("resident", int(open("/proc/self/statm").read().split()[1]) * 4096)
+"""
+MOST_BYTES = 5_000_000
+"""Bytes that another timeline of a trace may cost, in the kernel and in the page."""
+
 
 class Kept(NamedTuple):
     heap_bytes: float
@@ -46,6 +65,7 @@ def kept(page: Page, session: CDPSession) -> Kept:
     return Kept(told["JSHeapUsedSize"], told["Nodes"], told["JSEventListeners"], page.evaluate(SUM))
 
 
+@pytest.mark.nightly
 def test_a_cell_that_is_run_again_leaves_nothing_behind(
     opened: Callable[..., Any], timeline_on: Any, read_fixture: str
 ) -> None:
@@ -82,3 +102,32 @@ def test_a_cell_that_is_run_again_leaves_nothing_behind(
     notebook.run(3)
     page.locator(".ks-tracks[data-cost]").nth(10).wait_for(timeout=60_000)
     assert len(page.evaluate("globalThis.memories")) == 1, "the core is there once"
+
+
+def test_timelines_of_a_trace_share_it(opened: Callable[..., Any], timeline_on: Any) -> None:
+    notebook = opened(
+        "share",
+        [LARGE, "trace.timeline(height=200)", RESIDENT, TEN, RESIDENT],
+        prepare=lambda page: page.add_init_script(REMEMBER),
+    )
+    page = notebook.page
+    session = page.context.new_cdp_session(page)
+    session.send("Performance.enable")
+
+    def resident(at: int) -> int:
+        page.wait_for_timeout(4000)  # the traces travel after the pictures
+        notebook.run(at)
+        cell = page.locator(".jp-CodeCell").nth(at).locator(".jp-OutputArea-output", has_text="resident")
+        return int(cell.inner_text().split()[1])
+
+    notebook.run(0)
+    notebook.run(1)
+    timeline_on(page).wait()
+    kernel, before = resident(2), kept(page, session)
+    notebook.run(3)
+    page.locator(".ks-tracks[data-cost]").nth(10).wait_for(timeout=60_000)
+    grown = resident(4) - kernel
+    ours = kept(page, session).since(before)
+    assert grown < 10 * MOST_BYTES, grown
+    assert ours.wasm_bytes + ours.heap_bytes < 10 * MOST_BYTES, ours
+    assert ours.wasm_bytes < MOST_BYTES, "the page has the trace once"

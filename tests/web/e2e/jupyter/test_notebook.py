@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -39,46 +36,26 @@ def test_the_widget_answers_in_notebook_7(
     assert "None" not in notebook.output("chosen")
 
 
-@pytest.fixture
-def run_notebook(
-    tmp_path: Path, read_fixture: str, notebook_of: Callable[[list[str]], dict[str, Any]]
-) -> Callable[[str], Path]:
-    """Runs a cell without a browser and gives the page that nbconvert makes of the notebook."""
-
-    def run(source: str) -> Path:
-        data = Path(__file__).resolve().parents[3] / "data/synthetic_cuda"
-        (tmp_path / "traces").symlink_to(data)
-        path = tmp_path / "shared.ipynb"
-        path.write_text(json.dumps(notebook_of([read_fixture + source])))
-        # As notebooks are saved by default; where the state of widgets is, the page asks the internet for their code.
-        options = ["--to", "html", "--execute", "--ExecutePreprocessor.store_widget_state=False"]
-        command = [sys.executable, "-m", "nbconvert", *options, path.name]
-        subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, timeout=120)
-        return path.with_suffix(".html")
-
-    return run
-
-
 def test_a_static_timeline_lives_in_nbconverts_page(
-    run_notebook: Callable[[str], Path], browser: Any, timeline_on: Any, shot: Callable[[Page, str], None]
+    converted: Callable[[str], Path], browser: Any, timeline_on: Any, shot: Callable[[Page, str], None]
 ) -> None:
     page = browser.new_page(viewport={"width": 1280, "height": 900})
     page.route("http**", lambda route: route.abort())  # the template's own; nothing of ours
-    page.goto(run_notebook("trace.render_static()").as_uri())
+    page.goto(converted("trace.render_static()").as_uri())
     frame = page.frame_locator("iframe[srcdoc]")
-    frame.locator(".ks-tracks[data-cost]").wait_for(timeout=30_000)
+    frame.locator(".ks-tracks[data-cost]").wait_for()
     assert "Time by event kind" in frame.locator("main").inner_text()
     shot(page, "static-nbconvert")
     page.close()
 
 
 def test_a_widget_leaves_a_summary_in_nbconverts_page(
-    run_notebook: Callable[[str], Path], browser: Any, shot: Callable[[Page, str], None]
+    converted: Callable[[str], Path], browser: Any, shot: Callable[[Page, str], None]
 ) -> None:
     page = browser.new_page(viewport={"width": 1280, "height": 900}, java_script_enabled=False)
     page.route("http**", lambda route: route.abort())
-    page.goto(run_notebook("trace.timeline()").as_uri())
-    page.locator(".ks svg path").first.wait_for()
+    page.goto(converted("trace.timeline()").as_uri())
+    page.locator(".ks-picture img").wait_for()
     assert "Time by event kind" in page.locator(".ks").inner_text()
     shot(page, "widget-nbconvert")
     page.close()

@@ -232,12 +232,12 @@ class Trace:
 
     def analyze(self, rank: int, name: str, **options: Any) -> AnalysisResult:
         """Runs an analysis on the events in a rank's frame."""
-        return self.recorded(rank).analyze(name, **options, **self._parts[rank])
+        return self.recorded(rank).analyze(name, **{**options, **self._parts[rank], "observed": True})
 
     def analyze_job(self, name: str, **options: Any) -> AnalysisResult:
         """Runs an analysis on all ranks together."""
         traces = [(rank, self.recorded(rank)._native) for rank in self.get_ranks()]  # noqa: SLF001 - the package's own
-        return answered_of_job(traces, name, options)
+        return answered_of_job(traces, name, {"observed": True, **options})
 
     def is_cut(self, rank: int) -> bool:
         """Returns whether the last step of a rank was dropped."""

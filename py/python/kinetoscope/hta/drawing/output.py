@@ -10,7 +10,7 @@ from kinetoscope._base.progress import _notebook
 from kinetoscope._base.text import printable
 from kinetoscope._base.warnings import warn
 from kinetoscope._io.atomic import atomic_path
-from kinetoscope._report.html import STYLE, figure
+from kinetoscope._report.html import block, figure
 from kinetoscope.hta.drawing import svg
 from kinetoscope.hta.drawing.picture import Picture
 
@@ -71,7 +71,7 @@ def page(picture: Picture) -> str:
 
 def fragment(pictures: Sequence[Picture]) -> str:
     """Returns HTML without scripts, for a page or a notebook."""
-    return f"<style>{STYLE}</style><div class='ks'>{''.join(figure(picture.svg()) for picture in pictures)}</div>"
+    return block("".join(figure(picture.svg()) for picture in pictures))
 
 
 def _titles(pictures: Sequence[Picture]) -> str:
