@@ -176,6 +176,24 @@ def test_what_a_kill_leaves_is_removed_by_the_next_write(tmp_path: Path) -> None
     assert target.read_bytes() == b"again"
 
 
+def test_a_write_between_the_last_byte_and_the_rename_of_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = tmp_path / "report.html"
+    rename = Path.replace
+
+    def late(temporary: Path, path: Path) -> Path:
+        with monkeypatch.context() as patch:
+            patch.setattr(Path, "replace", rename)
+            write_bytes(target, b"other")
+        return rename(temporary, path)
+
+    monkeypatch.setattr(Path, "replace", late)
+    write_bytes(target, b"last")
+    assert target.read_bytes() == b"last"
+    assert list(tmp_path.iterdir()) == [target]
+
+
 def test_a_block_that_raises_leaves_nothing(tmp_path: Path) -> None:
     target = tmp_path / "x.json"
     target.write_bytes(b"before")

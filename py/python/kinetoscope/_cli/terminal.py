@@ -16,9 +16,7 @@ if TYPE_CHECKING:
 _GAP = 2
 _TEXT_WIDTH = 24
 """Minimum width of a text column; further columns go to another block before it shrinks more."""
-_PROSE = ("advice", "detail", "evidence", "fix", "message", "reason")
-"""Columns of sentences, which wrap at blanks. Other texts lose a part in the middle."""
-_PROSE_WIDTH = 40
+_SENTENCE_WIDTH = 40
 _MAX_KEYS = 3
 _MIN_WIDTH = 8
 
@@ -74,7 +72,7 @@ def _grid(section: Section, block: Sequence[_Column]) -> object:
     grid = Grid(box=None, header_style="dim")
     for at, width in block:
         name, is_number = section.header[at], section.numbers[at]
-        wraps = name in _PROSE
+        wraps = name in text.SENTENCES
         overflow = "fold" if wraps else "ellipsis"
         justify = "right" if is_number else "left"
         grid.add_column(name, justify=justify, no_wrap=not wraps, overflow=overflow, width=width)
@@ -84,7 +82,7 @@ def _grid(section: Section, block: Sequence[_Column]) -> object:
 
 
 def _fitting(name: str, cell: str, width: int) -> str:
-    return text.printable(cell) if name in _PROSE else text.clipped(text.printable(cell), width)
+    return text.printable(cell) if name in text.SENTENCES else text.clipped(text.printable(cell), width)
 
 
 def _blocks(section: Section, width: int) -> list[list[_Column]]:
@@ -108,7 +106,7 @@ def _least(name: str, is_number: bool, needed: int) -> int:  # noqa: FBT001 - a 
     """Returns the smallest useful width of a column."""
     if is_number:
         return needed
-    return min(needed, _PROSE_WIDTH if name in _PROSE else _TEXT_WIDTH)
+    return min(needed, _SENTENCE_WIDTH if name in text.SENTENCES else _TEXT_WIDTH)
 
 
 def _keys(numbers: Sequence[bool]) -> range:

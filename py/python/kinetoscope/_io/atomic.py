@@ -52,7 +52,7 @@ def atomic_path(path: Path) -> Generator[Path]:
         with _created(temporary, target):
             yield temporary
             refuse_input(path)  # the block may have read it
-        temporary.replace(target)
+            temporary.replace(target)  # while it is locked: other writers remove what is not
         note_output(target)
     finally:
         temporary.unlink(missing_ok=True)

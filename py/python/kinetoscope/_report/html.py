@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
 _NAME_WIDTH = 160
 _NUM_ROWS = 10
-_PROSE = ("fix", "problem")
-"""Columns of sentences, which are never clipped."""
 _TEXT_CELLS = ("td", "th scope='row'", "th scope='col'")
 _WORD_WIDTH = 24
 _PART = re.compile(r"[^:,<(_/.-]*[:,<(_/.-]+|[^:,<(_/.-]+")
@@ -162,7 +160,7 @@ def table_html(section: Section, names: str | None = None) -> str:
     """HTML of a table, with all its rows. `names` is a column to format like kernel names."""
     header = _row(section.header, section.numbers, "th scope='col'", "th")
     at = section.header.index(names) if names in section.header else -1
-    prose = {at for at, name in enumerate(section.header) if name in _PROSE}
+    prose = {at for at, name in enumerate(section.header) if name in text.SENTENCES}
     rows = "".join(_row(row, section.numbers, "td", "td", at, prose) for row in section.rows)
     more = f"<p class='ks-note'>and {text.count(section.left_out)} more</p>" if section.left_out else ""
     return (

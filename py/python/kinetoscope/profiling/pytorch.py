@@ -161,7 +161,7 @@ def save(profiler: Any, path: Path) -> None:
     results = getattr(getattr(profiler, "profiler", None), "kineto_results", None)
     if results is not None and not results.trace_start_ns():
         raise RuntimeError("expected a complete window of torch's profiler, found one that another profiler has ended")
-    with without_kineto(has_device=has_device()):  # before torch 2.7, devices are counted here
+    with without_kineto(has_device=has_device()):  # torch 2.4 counts devices here
         profiler.export_chrome_trace(str(path))
     # With CuspyConfig, torch may write later, and always compresses.
     getattr(profiler, "wait_for_exports", lambda: None)()

@@ -1,11 +1,11 @@
-"""Hides messages of torch's C++ libraries that need no action, because notebooks show them in red.
+"""Hides messages of torch that need no action, because notebooks show them in red.
 
 * Kineto reports a missing GPU as errors on machines that have none.
 * The observer of the Execution Trace reports each start and stop as warnings.
 * torch 2.10 and 2.11 warn that a window has no events of earlier ones. Here, each has its own file.
 
-The libraries read their environment variables when torch is loaded, which is too early. So this
-module sets the variables of the libraries, only for the calls that print these messages.
+The C++ libraries read their environment variables when torch is loaded, which is too early. So this
+module sets the libraries' own variables, only for the calls that print these messages.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ class _Level(NamedTuple):
 
 
 _KINETO = _Level("torch_cpu", "_ZN9libkineto6Logger14severityLevel_E", "KINETO_LOG_LEVEL", 6)
-_EARLIER_WINDOWS = r"Warning: Profiler clears events at the end of each cycle"
 _C10 = _Level("c10", "FLAGS_caffe2_log_level", "TORCH_CPP_LOG_LEVEL", 2)
+_EARLIER_WINDOWS = r"Warning: Profiler clears events at the end of each cycle"
 
 
 @contextmanager
