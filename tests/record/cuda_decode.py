@@ -9,7 +9,7 @@ python tests/record/cuda_decode.py
 from __future__ import annotations
 
 import dataclasses
-from pathlib import Path
+from collections.abc import Callable
 
 import kinetoscope as ks
 import torch
@@ -196,25 +196,15 @@ class Server:
         return logits[:count]
 
 
-def serve(server: Server, folder: Path | None) -> None:
+def serve(server: Server, end_step: Callable[[], None]) -> None:
     """Answers all requests of PROMPTS, from an empty server to an empty server."""
-    waiting = list(PROMPTS)
-
-    def step(at: int) -> None:
+    waiting, at = list(PROMPTS), 0
+    while waiting or server.running:
         arrived = [(length, missing) for when, length, missing in waiting if when <= at]
-        waiting[:] = [request for request in waiting if request[0] > at]
+        waiting = [request for request in waiting if request[0] > at]
         server.step(arrived)
-
-    at = 0
-    if folder is None:
-        while waiting or server.running:
-            step(at)
-            at += 1
-        return
-    with ks.profile(folder, with_stack=True):
-        while waiting or server.running:
-            step(at)
-            at += 1
+        end_step()
+        at += 1
 
 
 @torch.inference_mode()
@@ -228,8 +218,9 @@ def main() -> None:
         for graph, _ in server.graphs.values():
             graph.replay()
         torch.cuda.synchronize()
-    serve(server, None)
-    serve(server, FOLDER / "serving")
+    serve(server, lambda: None)
+    with ks.profile(FOLDER / "serving", warmup=1, active=100, with_stack=True) as prof:
+        serve(server, prof.step)
     for folder in (FOLDER, FOLDER / "serving"):
         scrub_folder(folder)
 

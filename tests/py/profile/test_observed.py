@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import kinetoscope as ks
 import pytest
+from kinetoscope.profiling.pytorch import without_iteration
 from support.recorded import iterations, observed, steps
 from support.versions import needs_torch
 
@@ -57,6 +59,28 @@ def test_torchs_averages_leave_the_observed_iteration_out(tmp_path: Path) -> Non
         counts[execution_trace] = {row.key: row.count for row in rows if row.key.startswith("aten::")}
         assert "aten::add" in rows.table(sort_by="self_cpu_time_total")
     assert counts[True] == counts["same"] == counts[False]
+
+
+def test_events_of_a_device_leave_the_observed_iteration_out() -> None:
+    """The device is late: its kernels of an iteration run during the next one on the host."""
+
+    def event(name: str, start: int, end: int, stream: int | None = None) -> SimpleNamespace:
+        device = torch.autograd.DeviceType.CPU if stream is None else torch.autograd.DeviceType.CUDA
+        place = {"device_type": device, "device_index": 0, "device_resource_id": stream or 0}
+        return SimpleNamespace(trace_name=name, time_range=SimpleNamespace(start=start, end=end), **place)
+
+    kept = [
+        *(event("ProfilerStep#2", 10, 20), event("aten::add", 11, 19)),
+        *(event("ProfilerStep#2", 25, 30, 7), event("kernel", 25, 29, 7)),
+        *(event("kernel", 14, 16, 20), event("ProfilerStep#2", 14, 16, 20)),
+    ]
+    left_out = [
+        *(event("ProfilerStep#1", 0, 10), event("aten::add", 1, 9)),
+        *(event("ProfilerStep#1", 15, 25, 7), event("kernel", 15, 20, 7)),
+        *(event("ProfilerStep#1", 3, 5, 20), event("kernel", 3, 5, 20), event("memset", 3, 5, 9)),
+    ]
+    assert without_iteration([*left_out, *kept], 1) == kept
+    assert without_iteration(left_out, 1) == left_out, "it is the only iteration"
 
 
 @pytest.mark.parametrize("error", [ZeroDivisionError, KeyboardInterrupt])

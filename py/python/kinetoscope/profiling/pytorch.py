@@ -19,6 +19,8 @@ from typing import Any, final
 from kinetoscope.profiling.quiet import quiet, without_kineto
 
 _OLDEST = (2, 4)
+_STEP = "ProfilerStep#"
+_HOST = "host"
 """Oldest version of torch that can be recorded with."""
 
 Counts = dict[str, int | None]
@@ -133,16 +135,31 @@ def add_metadata(profiler: Any, key: str, value: object) -> None:
 def without_iteration(events: Any, step: int | None) -> Any:
     """Returns an EventList without the events that start in an iteration.
 
-    Returns all events if it is the only iteration.
+    Returns all events if it is the only iteration. An iteration has a range on the host, and one on
+    each stream that worked for it.
     """
-    steps = (event for event in events if event.trace_name and event.trace_name.startswith("ProfilerStep#"))
-    iterations = {event.trace_name: event.time_range for event in steps}
-    left_out = iterations.pop(f"ProfilerStep#{step}", None)
-    if left_out is None or not iterations:
+    steps = [event for event in events if event.trace_name and event.trace_name.startswith(_STEP)]
+    left_out: dict[object, list[Any]] = {}
+    for event in steps:
+        if event.trace_name == f"{_STEP}{step}":
+            left_out.setdefault(_place(event), []).append(event.time_range)
+    if not left_out or len({event.trace_name for event in steps}) == 1:
         return events
+
+    def is_left_out(event: Any) -> bool:
+        ranges = left_out.get(_place(event)) or left_out.get(_HOST, [])
+        return any(each.start <= event.time_range.start < each.end for each in ranges)
+
     others = copy.copy(events)
-    others[:] = [event for event in events if not left_out.start <= event.time_range.start < left_out.end]
+    others[:] = [event for event in events if not is_left_out(event)]
     return others
+
+
+def _place(event: Any) -> object:
+    """The stream of a device event; the host for other events."""
+    if event.device_type == _torch().autograd.DeviceType.CPU:
+        return _HOST
+    return event.device_type, event.device_index, getattr(event, "device_resource_id", None)
 
 
 def finish(profiler: Any) -> None:
