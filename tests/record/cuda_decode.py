@@ -1,7 +1,7 @@
 """Records tests/data/decode_cuda: a small server of a language model, whose decoding steps are replays of CUDA graphs.
 
-The first window holds the captures, one replay of each graph after them; the second one, in `serving`, the steps of
-the server. Its ranges have the names that vLLM gives to its own.
+The first recording holds the captures, with a replay of each graph after them. The second one, in `serving`, holds the
+steps of the server. Its ranges have the names that vLLM gives to its own.
 
 python tests/record/cuda_decode.py
 """
@@ -56,7 +56,7 @@ class PagedAttention(nn.Module):
         self.o_proj = nn.Linear(WIDTH, WIDTH, bias=False)
         self.register_buffer("cache", torch.zeros(2, BLOCKS * BLOCK, HEADS, HEAD))
 
-    def forward(self, hidden: torch.Tensor, batch: Batch, prompt: bool) -> torch.Tensor:
+    def forward(self, hidden: torch.Tensor, batch: Batch, *, prompt: bool) -> torch.Tensor:
         """(tokens, width), like its input."""
         query, key, value = self.qkv_proj(hidden).view(-1, 3, HEADS, HEAD).unbind(1)
         self.cache[0].index_copy_(0, batch.slots, key)
@@ -93,9 +93,9 @@ class DecoderLayer(nn.Module):
         self.input_layernorm, self.post_attention_layernorm = RMSNorm(), RMSNorm()
         self.self_attn, self.mlp = PagedAttention(), MLP()
 
-    def forward(self, hidden: torch.Tensor, batch: Batch, prompt: bool) -> torch.Tensor:
+    def forward(self, hidden: torch.Tensor, batch: Batch, *, prompt: bool) -> torch.Tensor:
         """(tokens, width), like its input."""
-        hidden = hidden + self.self_attn(self.input_layernorm(hidden), batch, prompt)
+        hidden = hidden + self.self_attn(self.input_layernorm(hidden), batch, prompt=prompt)
         return hidden + self.mlp(self.post_attention_layernorm(hidden))
 
 
@@ -106,11 +106,11 @@ class Model(nn.Module):
         self.layers = nn.ModuleList(DecoderLayer() for _ in range(LAYERS))
         self.norm = RMSNorm()
 
-    def forward(self, batch: Batch, prompt: bool = False) -> torch.Tensor:
+    def forward(self, batch: Batch, *, prompt: bool = False) -> torch.Tensor:
         """Logits, (tokens, words)."""
         hidden = self.embed_tokens(batch.tokens)
         for layer in self.layers:
-            hidden = layer(hidden, batch, prompt)
+            hidden = layer(hidden, batch, prompt=prompt)
         return self.norm(hidden) @ self.embed_tokens.weight.T
 
 

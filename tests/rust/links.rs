@@ -16,7 +16,7 @@ use crate::files;
 
 #[test]
 fn every_recorded_operator_finds_its_node() {
-    for folder in ["transformer_cpu", "minimal_cpu", "synthetic_cuda"] {
+    for folder in ["transformer_cuda", "minimal_cpu", "synthetic_cuda"] {
         let linked = files::pair(folder);
         let coverage = coverage(&linked);
         for share in [&coverage.operators, &coverage.nodes] {

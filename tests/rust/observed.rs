@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use kinetoscope::analyze::{Selection, SelectionRequest, analysis, coverage, verdict};
+use kinetoscope::analyze::{Selection, SelectionRequest, UnlinkedReason, analysis, coverage, verdict};
 use kinetoscope::link::{LinkMethod, is_call};
 use kinetoscope::{Input, Limits, LinkedTrace, WarningKind, read};
 use serde_json::{Value, json};
@@ -10,10 +10,9 @@ use serde_json::{Value, json};
 use crate::files;
 
 /// Fixtures with several iterations, all of them observed.
-const FOLDERS: [&str; 8] = [
+const FOLDERS: [&str; 7] = [
     "minimal_cpu",
     "mlp_gloo",
-    "transformer_cpu",
     "transformer_cuda",
     "synthetic_cuda",
     "compiled_cuda",
@@ -164,6 +163,8 @@ fn other_calls_and_other_shapes_have_no_stand_in() {
     assert!(unlinked.contains(&"aten::cosh"), "{unlinked:?}");
     assert!(unlinked.contains(&"aten::addmm"), "{unlinked:?} {moved}");
     assert!(unlinked.len() < 6, "{unlinked:?}");
+    let reasons = coverage(&linked).operators.unlinked;
+    assert_eq!(reasons, [(UnlinkedReason::NotObserved, unlinked.len() as u64)].into());
 }
 
 /// The rows of the first table of an analysis.

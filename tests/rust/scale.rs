@@ -46,13 +46,13 @@ fn repeated(once: &Trace, num_events: i64, num_nodes: u64) -> Trace {
 /// Links a repeated fixture, all of whose calls are found in that way, and says how many seconds
 /// that took.
 fn seconds(num_events: i64, num_nodes: u64, how: LinkMethod) -> f64 {
-    let trace = repeated(&Pair::of("transformer_cpu", 0).without_ids().trace(), num_events, num_nodes);
+    let trace = repeated(&Pair::of("mlp_gloo", 0).without_ids().trace(), num_events, num_nodes);
     #[expect(clippy::disallowed_methods, reason = "what is measured is time")]
     let start = Instant::now();
     let linked = LinkedTrace::new(trace);
     let seconds = start.elapsed().as_secs_f64();
     assert_eq!(linked.links.nodes.how, Some(how));
-    assert_eq!(linked.links.nodes.node_of_event.num_set() as u64, 3228 * num_nodes.min(num_events as u64));
+    assert_eq!(linked.links.nodes.node_of_event.num_set() as u64, 603 * num_nodes.min(num_events as u64));
     seconds
 }
 

@@ -4,7 +4,7 @@ use rustc_hash::FxHashSet;
 use serde::Serialize;
 
 use crate::id::StrId;
-use crate::link::{LinkMethod, LinkedTrace, UnlaunchedReason, is_call};
+use crate::link::{Iteration, LinkMethod, LinkedTrace, UnlaunchedReason, is_call};
 use crate::operator_name::base_name;
 use crate::trace::kind::EventKind;
 use crate::trace::node::{Node, NodeKind};
@@ -17,6 +17,8 @@ pub enum UnlinkedReason {
     NoPartner,
     /// The two files fit too little, or their ids name different calls.
     OtherRun,
+    /// A call outside of observed iterations, which have no equal one.
+    NotObserved,
     /// An annotation of a name that only one file has.
     OneSided,
     /// An operator of a name that only one file has.
@@ -51,6 +53,7 @@ impl UnlinkedReason {
         match self {
             Self::NoPartner => "no second file, or nothing in it can be linked",
             Self::OtherRun => "the two files seem to come from different runs",
+            Self::NotObserved => "the observed iteration has no equal call",
             Self::OneSided => "only one of the files has annotations of this name",
             Self::NameAbsent => "only one of the files has operators of this name",
             Self::ThreadAbsent => "the other file lacks the thread",
@@ -72,6 +75,8 @@ impl UnlinkedReason {
 pub(super) struct FileSide<'a> {
     /// Names of all calls, without overloads.
     names: FxHashSet<&'a str>,
+    /// Whether an observer ran in an iteration.
+    has_observed: bool,
     call: fn(&LinkedTrace, usize) -> ReportedCall,
 }
 
@@ -79,6 +84,8 @@ pub(super) struct FileSide<'a> {
 struct ReportedCall {
     name: StrId,
     is_annotation: bool,
+    /// Whether an observer ran in its iteration; `None` for nodes and outside of iterations.
+    is_observed: Option<bool>,
     /// Whether the other file was recorded at that time; `None` if it has nothing of the thread.
     is_recorded: Option<bool>,
     /// A defect that prevents a link at any position.
@@ -106,7 +113,8 @@ impl<'a> FileSide<'a> {
         call: fn(&LinkedTrace, usize) -> ReportedCall,
     ) -> Self {
         let names: FxHashSet<StrId> = names.collect();
-        Self { names: names.into_iter().map(|name| base_name(linked.trace.strings.text(name))).collect(), call }
+        let names = names.into_iter().map(|name| base_name(linked.trace.strings.text(name))).collect();
+        Self { names, has_observed: linked.links.iterations.iter().any(|each| each.is_observed), call }
     }
 
     /// Why a row of this side is not linked with the other.
@@ -114,6 +122,9 @@ impl<'a> FileSide<'a> {
         let call = (self.call)(linked, row);
         if linked.links.nodes.how.is_none() {
             return if other.names.is_empty() { UnlinkedReason::NoPartner } else { UnlinkedReason::OtherRun };
+        }
+        if self.has_observed && call.is_observed == Some(false) {
+            return UnlinkedReason::NotObserved;
         }
         if !other.names.contains(base_name(linked.trace.strings.text(call.name))) {
             return if call.is_annotation { UnlinkedReason::OneSided } else { UnlinkedReason::NameAbsent };
@@ -129,6 +140,7 @@ fn node_call(linked: &LinkedTrace, row: usize) -> ReportedCall {
     ReportedCall {
         name: node.name,
         is_annotation: node.kind(linked.trace.strings.text(node.name)) == NodeKind::Annotation,
+        is_observed: None,
         is_recorded: links.recorded.has_node(&linked.trace, row),
         defect: no_record_id(linked, node.record_id != 0).or(is_orphan.then_some(UnlinkedReason::ParentMissing)),
     }
@@ -139,9 +151,15 @@ fn event_call(linked: &LinkedTrace, row: usize) -> ReportedCall {
     ReportedCall {
         name: events.name[row],
         is_annotation: events.kind[row] == EventKind::Annotation,
+        is_observed: is_observed(linked, row),
         is_recorded: linked.links.nodes.recorded.has_event(&linked.trace, row),
         defect: no_record_id(linked, linked.trace.record_id(row).is_some()),
     }
+}
+
+fn is_observed(linked: &LinkedTrace, row: usize) -> Option<bool> {
+    let iterations = &linked.links.iterations;
+    Some(iterations[Iteration::at(iterations, linked.trace.events.start[row])?].is_observed)
 }
 
 /// The lack of an id, where links go by ids.

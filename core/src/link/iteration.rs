@@ -30,7 +30,7 @@ impl Iteration {
     }
 
     /// The place of the iteration at a time, among all in the order of time.
-    pub(super) fn at(iterations: &[Self], time: Ts) -> Option<usize> {
+    pub(crate) fn at(iterations: &[Self], time: Ts) -> Option<usize> {
         let at = iterations.partition_point(|iteration| iteration.start <= time).checked_sub(1)?;
         (time < iterations[at].range().end).then_some(at)
     }

@@ -1,4 +1,4 @@
-"""What PyTorch recorded on a GPU (an H100): everything on the device knows where it came from, and numbers agree."""
+"""What PyTorch recorded on GPUs (H100, H200): everything on the device knows where it came from, and numbers agree."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 pytestmark = pytest.mark.unit
 
-FOLDERS = ("transformer_cuda", "graph_cuda", "compiled_cuda", "nccl_cuda")
+FOLDERS = ("transformer_cuda", "graph_cuda", "compiled_cuda", "nccl_cuda", "decode_cuda")
 
 
 def read(data: Path, folder: str) -> ks.Trace:
@@ -60,6 +60,28 @@ def test_kernels_of_a_graph_are_those_of_its_replay(data: Path) -> None:
     assert list(launches.values()) == [43, 43, 43]
     iterations = [number for (number,) in rows(trace, "iteration", kind="kernel")]
     assert Counter(iterations) == {2: 43, 3: 43, 4: 43}
+
+
+def test_replays_run_what_was_captured(data: Path) -> None:
+    """The captures are in one recording, the steps of the server in another."""
+    captured = read(data, "decode_cuda")
+    launched = {launch for (launch,) in rows(captured, "launch") if launch is not None}
+    calls = [row for row in rows(captured, "id", "name", "annotation", kind="launch") if "LaunchKernel" in row[1]]
+    sizes = Counter(part for launch, _, part in calls if launch not in launched)
+    assert sizes == dict.fromkeys(("capture_4", "capture_2", "capture_1"), 47)
+    for folder, num_replays in (("decode_cuda", 3), ("decode_cuda/serving", 6)):
+        trace = read(data, folder)
+        names = dict(rows(trace, "id", "name"))
+        launches = Counter(launch for (launch,) in rows(trace, "launch", kind="kernel"))
+        replays = [count for launch, count in launches.items() if names[launch] == "cudaGraphLaunch"]
+        assert replays == [47] * num_replays, folder
+
+
+def test_steps_of_a_server_that_the_observed_one_lacks_say_so(data: Path) -> None:
+    """The observed step takes prompts. Steps that decode call other operators."""
+    operators = read(data, "decode_cuda/serving").coverage["operators"]
+    assert operators["linked"]["record_id"] == read(data, "decode_cuda/serving").coverage["nodes"]["count"]
+    assert operators["unlinked"].keys() == {"not_observed"}
 
 
 def test_kernels_of_triton_say_which_source_they_have(data: Path) -> None:

@@ -19,7 +19,7 @@ def marks(trace: ks.Trace) -> dict[str, str]:
 
 def test_a_full_recording(transformer: ks.Trace) -> None:
     found = marks(transformer)
-    for message in ("2 iterations", "input shapes", "Python stacks", "allocations", "no defects"):
+    for message in ("3 iterations", "input shapes", "Python stacks", "allocations", "no defects"):
         assert found[message] == "ok"
     assert found["no device events"] == "missing"
 
@@ -97,7 +97,7 @@ def test_nodes_removed_from_an_execution_trace(data: Path) -> None:
 
 
 def test_an_execution_trace_of_one_iteration_has_its_reason(data: Path) -> None:
-    folder = data / "transformer_cpu"
+    folder = data / "transformer_cuda"
     whole = json.loads(gzip.decompress((folder / "torch_et_0.json.gz").read_bytes()))
     ids = {
         node["id"]: {attr["name"]: attr["value"] for attr in node["attrs"]}.get("rf_id", 0) for node in whole["nodes"]
@@ -107,5 +107,5 @@ def test_an_execution_trace_of_one_iteration_has_its_reason(data: Path) -> None:
     trace = ks.read(folder / "kineto_trace_0.json.gz", json.dumps(whole | {"nodes": nodes}).encode())
     text = str(diagnosis(trace))
     assert "outside the time range of the other file" in text
-    # one call inside the last that both files have may lack its node
-    assert dict(trace.health.select("kind", "count").rows()).get("operator_without_node", 0) <= 1
+    # calls inside the last one that both files have may lack their nodes
+    assert dict(trace.health.select("kind", "count").rows()).get("operator_without_node", 0) <= 2

@@ -59,14 +59,14 @@ def assert_tensors(value: Any, shape: Any, type_name: str, stride: Any) -> None:
 
 @pytest.fixture
 def two_steps(data: Path) -> ks.Trace:
-    return ks.read(data / "transformer_cpu/torch_et_0.json.gz")
+    return ks.read(data / "transformer_cuda/torch_et_0.json.gz")
 
 
 @pytest.mark.unit
 def test_one_iteration(two_steps: ks.Trace, tmp_path: Path) -> None:
     before = {node["id"]: node for node in nodes_of(two_steps, tmp_path)}
     marks = {node["name"]: node["id"] for node in before.values() if node["name"].startswith("ProfilerStep#")}
-    parts = [nodes_of(two_steps.edit(iteration=number), tmp_path) for number in (2, 3)]
+    parts = [nodes_of(two_steps.edit(iteration=number), tmp_path) for number in (3, 4)]
     assert [node["id"] for part in parts for node in part if node["name"].startswith("ProfilerStep#")] == list(
         marks.values()
     )
@@ -86,9 +86,9 @@ def test_one_iteration(two_steps: ks.Trace, tmp_path: Path) -> None:
 @pytest.mark.unit
 def test_one_iteration_of_an_observer_that_began_inside_of_a_step(data: Path, tmp_path: Path) -> None:
     """That step is no node then; the Kineto trace tells which nodes are of it."""
-    kineto, whole = (data / f"transformer_cpu/{name}_0.json.gz" for name in ("kineto_trace", "torch_et"))
+    kineto, whole = (data / f"transformer_cuda/{name}_0.json.gz" for name in ("kineto_trace", "torch_et"))
     recorded = document(whole)
-    recorded["nodes"] = [node for node in recorded["nodes"] if node["name"] != "ProfilerStep#2"]
+    recorded["nodes"] = [node for node in recorded["nodes"] if node["name"] != "ProfilerStep#3"]
     late = tmp_path / "late_et.json"
     late.write_text(json.dumps(recorded))
 
@@ -98,7 +98,7 @@ def test_one_iteration_of_an_observer_that_began_inside_of_a_step(data: Path, tm
         nodes = nodes_of(trace.edit(iteration=number), tmp_path)
         return {node["id"] for node in nodes if node["name"].startswith("aten::")}
 
-    for number in (2, 3):
+    for number in (3, 4):
         assert operators(late, number) == operators(whole, number) != set()
 
 
@@ -195,7 +195,7 @@ def test_private_names_are_gone(tmp_path: Path) -> None:
 
 @pytest.mark.unit
 def test_what_is_not_there_is_said(two_steps: ks.Trace, data: Path) -> None:
-    with pytest.raises(ks.TraceError, match=r"expected an iteration of the Execution Trace \(2, 3\), found 7"):
+    with pytest.raises(ks.TraceError, match=r"expected an iteration of the Execution Trace \(3, 4\), found 7"):
         two_steps.edit(iteration=7)
     with pytest.raises(ks.TraceError, match="expected the id of a node of the Execution Trace, found 99999999"):
         two_steps.edit(subtree=99_999_999)
@@ -206,9 +206,9 @@ def test_what_is_not_there_is_said(two_steps: ks.Trace, data: Path) -> None:
 @pytest.mark.unit
 def test_by_command(data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     target = tmp_path / "part.json.gz"
-    source = str(data / "transformer_cpu/torch_et_0.json.gz")
-    assert main(["edit", source, "--iteration", "2", "--upgrade", "--anonymise", "-o", str(target)]) == 0
-    assert capsys.readouterr().out == f"{target}: 1,616 of 3,230 nodes\n"
+    source = str(data / "transformer_cuda/torch_et_0.json.gz")
+    assert main(["edit", source, "--iteration", "3", "--upgrade", "--anonymise", "-o", str(target)]) == 0
+    assert capsys.readouterr().out == f"{target}: 1,278 of 2,553 nodes\n"
     assert_replayable(target)
 
 

@@ -77,7 +77,9 @@ def test_the_demo(data: Path, name: str) -> None:
     linked = frame[frame["et_node"].notna()]
     assert frame["et_node"].dtype == "float64"
     assert len(linked) == frame["s_cat"].isin(["cpu_op", "user_annotation"]).sum() > 100
-    assert (linked["et_node_name"] == linked["s_name"]).all()
+    # a node of the observed iteration stands for the equal call of others, which have other numbers
+    calls = linked[~linked["s_name"].str.startswith("ProfilerStep#")]
+    assert (calls["et_node_name"] == calls["s_name"]).all()
     assert frame.loc[frame["et_node"].isna(), list(ET_COLUMNS)].isna().all(axis=None)
     addmm: Any = linked.loc[linked["s_name"] == "aten::addmm"].iloc[0]
     assert addmm["op_schema"].startswith("aten::addmm(")
@@ -90,7 +92,9 @@ def test_the_pair_of_the_demo(shared: Path) -> None:
     frame = demo(shared / HTA / "execution_trace", "benchmark_simple_add_et.json.gz")
     linked = frame[frame["et_node"].notna()]
     assert (len(frame), linked["et_node"].tolist()) == (55, SIMPLE_ADD_NODES)
-    assert (linked["et_node_name"] == linked["s_name"]).all()
+    # a node of the observed iteration stands for the equal call of others, which have other numbers
+    calls = linked[~linked["s_name"].str.startswith("ProfilerStep#")]
+    assert (calls["et_node_name"] == calls["s_name"]).all()
 
 
 @pytest.mark.unit

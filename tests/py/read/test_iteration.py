@@ -137,11 +137,11 @@ def without_steps(execution: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_a_cut_by_the_steps_of_the_kineto_trace(data: Path, tmp_path: Path) -> None:
-    kineto = data / "transformer_cpu/kineto_trace_0.json.gz"
-    execution = document(data / "transformer_cpu/torch_et_0.json.gz")
+    kineto = data / "transformer_cuda/kineto_trace_0.json.gz"
+    execution = document(data / "transformer_cuda/torch_et_0.json.gz")
     marked = ks.read(kineto).edit(iteration=3)
     trace = ks.read(kineto, json.dumps(without_steps(execution)).encode())
-    with pytest.raises(ks.TraceError, match=r"expected an iteration of the Execution Trace \(2, 3\), found 9"):
+    with pytest.raises(ks.TraceError, match=r"expected an iteration of the Execution Trace \(3, 4\), found 9"):
         trace.edit(iteration=9)
     cut = trace.edit(iteration=3)
 

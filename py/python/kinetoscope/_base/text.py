@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from kinetoscope import _native
 
 SENTENCES = frozenset({"advice", "detail", "evidence", "fix", "message", "problem", "reason"})
-"""Columns of tables that hold sentences. These wrap at blanks; other texts lose a part in the middle."""
+"""Columns of sentences in tables. They wrap at blanks; other texts lose a part in the middle."""
 
 _UNITS = (("s", 1_000_000_000), ("ms", 1_000_000), ("µs", 1_000))
 _SIZES = ("B", "KiB", "MiB", "GiB", "TiB")

@@ -19,7 +19,7 @@ _MAX_BYTES = 1 << 30
 """Maximum size of a checked file, decompressed: a larger file would slow the running loop down."""
 _MIN_LINKED = 0.9
 """Minimum share of operators that have a link."""
-_EXPECTED = ("no_record_id", "one_sided")
+_EXPECTED = ("not_observed", "no_record_id", "one_sided")
 """Reasons for operators without a link that are no defect."""
 _STEP = re.compile(rb'"ProfilerStep#(\d+)"')
 _NAME_BYTES = 40
