@@ -10,15 +10,8 @@ use serde_json::{Value, json};
 use crate::files;
 
 /// Fixtures with several iterations, all of them observed.
-const FOLDERS: [&str; 7] = [
-    "minimal_cpu",
-    "mlp_gloo",
-    "transformer_cuda",
-    "synthetic_cuda",
-    "compiled_cuda",
-    "graph_cuda",
-    "nccl_cuda",
-];
+const FOLDERS: [&str; 7] =
+    ["minimal_cpu", "mlp_gloo", "transformer_cuda", "synthetic_cuda", "compiled_cuda", "graph_cuda", "nccl_cuda"];
 
 /// A fixture's documents.
 struct Pair {
