@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,15 @@ def test_an_assigned_schedule_is_followed(tmp_path: Path) -> None:
         loop(prof, 6)
     assert iterations(prof.trace) == [3, 4]
     assert observed(prof.trace) == [2]
+
+
+def test_an_assigned_schedule_may_be_the_one_before_or_call_it(tmp_path: Path) -> None:
+    for number, wrap in enumerate((lambda before: before, partial)):
+        with ks.profile(tmp_path / str(number), wait=1, warmup=1, active=2) as prof:
+            prof.schedule = wrap(prof.schedule)
+            loop(prof, 5)
+        assert iterations(prof.trace) == [2, 3]
+        assert observed(prof.trace) == [1]
 
 
 def test_an_assigned_observer_takes_the_place_of_the_own(tmp_path: Path) -> None:

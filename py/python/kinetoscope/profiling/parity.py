@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -152,9 +153,9 @@ class TorchMethods:
     def schedule(self) -> Callable[[int], Any]:
         """The schedule that torch follows, with the iterations for the observer.
 
-        An assigned one takes its place from the next iteration on.
+        An assigned one takes its place from the next iteration on, and may call the one before.
         """
-        return self._plan
+        return copy.copy(self._plan)
 
     @schedule.setter
     def schedule(self, schedule: Callable[[int], Any]) -> None:

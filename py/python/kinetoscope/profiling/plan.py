@@ -26,7 +26,7 @@ class Plan:
         """Raises ValueError for invalid counts, or for counts and a schedule."""
         if observer and isinstance(given, Trigger):
             given.observe_first()
-        self._schedule = _schedule(given, counts, is_observed=observer is not None)
+        self.schedule = _schedule(given, counts, is_observed=observer is not None)
         self._observer = observer
         self._meter = meter
         self.error: Exception | None = None
@@ -55,7 +55,8 @@ class Plan:
 
     def replace(self, schedule: Schedule) -> None:
         """Follows another schedule from the next iteration on."""
-        self._schedule, self._ahead, self.active = schedule, {}, None
+        given = schedule.schedule if isinstance(schedule, Plan) else schedule
+        self.schedule, self._ahead, self.active = given, {}, None
 
     def leave_observer(self) -> None:
         """Adds no more iterations for the observer."""
@@ -75,7 +76,7 @@ class Plan:
             return self._ahead.pop(step)
         try:
             with self._meter("caller"):
-                return _valid(self._schedule(step))
+                return _valid(self.schedule(step))
         except Exception as error:
             self.error = error
             raise
