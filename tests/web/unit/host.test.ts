@@ -90,31 +90,26 @@ test("VS Code, Colab and marimo are recognised by their attributes", () => {
   assert.equal(themeOf(marks({ class: "light light-theme" }, {}, true)), "light");
 });
 
+const nowhere = { view: null, range: null, part: null, event: null, gap: null };
+
 test("a link into a report names its target", () => {
   const setup = { align: undefined, frames: undefined };
-  assert.deepEqual(parseHash("#range=100-250&event=7"), {
-    view: null,
-    range: span(100, 250),
-    part: null,
-    event: 7,
-    setup,
-  });
-  assert.deepEqual(parseHash("#event=x&range=3"), { view: null, range: null, part: null, event: null, setup });
-  const ofRank = { view: null, range: span(100, 250), part: 3, event: null, setup };
+  assert.deepEqual(parseHash("#range=100-250&event=7"), { ...nowhere, range: span(100, 250), event: 7, setup });
+  assert.deepEqual(parseHash("#event=x&range=3"), { ...nowhere, setup });
+  const ofRank = { ...nowhere, range: span(100, 250), part: 3, setup };
   assert.deepEqual(parseHash("#range=100-250&part=3"), ofRank);
   assert.equal(formatHash(ofRank), "#range=100-250&part=3");
-  assert.deepEqual(parseHash(""), { view: null, range: null, part: null, event: null, setup });
-  assert.equal(
-    formatHash({ view: null, range: span(99.6, 250), part: null, event: 0, setup }),
-    "#range=100-250&event=0",
-  );
-  assert.equal(formatHash({ view: span(-3, 70.2), range: null, part: null, event: null, setup }), "#view=0-70");
-  assert.deepEqual(parseHash("#view=5-70"), { view: span(5, 70), range: null, part: null, event: null, setup });
-  assert.equal(formatHash({ view: null, range: null, part: null, event: null, setup }), "");
+  assert.deepEqual(parseHash(""), { ...nowhere, setup });
+  assert.equal(formatHash({ ...nowhere, range: span(99.6, 250), event: 0, setup }), "#range=100-250&event=0");
+  assert.equal(formatHash({ ...nowhere, view: span(-3, 70.2), setup }), "#view=0-70");
+  assert.deepEqual(parseHash("#view=5-70"), { ...nowhere, view: span(5, 70), setup });
+  assert.deepEqual(parseHash("#gap=12"), { ...nowhere, gap: 12, setup });
+  assert.equal(formatHash({ ...nowhere, gap: 12, setup }), "#gap=12");
+  assert.equal(formatHash({ ...nowhere, setup }), "");
 });
 
 test("a link contains options of the screen that are not the default", () => {
-  const target = { view: null, range: null, part: null, event: 3 };
+  const target = { ...nowhere, event: 3 };
   for (const setup of [
     { align: { iteration: 12 }, frames: false },
     { align: "start", frames: undefined },

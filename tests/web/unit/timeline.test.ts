@@ -215,18 +215,18 @@ test("the hover is the event that was drawn there", () => {
 });
 
 const turn = { deltaX: 0, deltaY: 0, deltaMode: 0, shiftKey: false, ctrlKey: false, metaKey: false };
-const place = { x: 500, onHeader: false, focused: true };
+const place = { x: 500, onHeader: false, isUsed: true };
 
-test("without the focus, the wheel only zooms", () => {
+test("before a first use, the wheel only zooms", () => {
   const timeline = open();
   const before = timeline.viewport.window.value;
-  assert.equal(turnWheel(timeline, { ...turn, deltaY: 100 }, { ...place, focused: false }), false);
+  assert.equal(turnWheel(timeline, { ...turn, deltaY: 100 }, { ...place, isUsed: false }), false);
   assert.equal(timeline.viewport.window.value, before);
-  assert.equal(turnWheel(timeline, { ...turn, deltaY: -100, ctrlKey: true }, { ...place, focused: false }), true);
+  assert.equal(turnWheel(timeline, { ...turn, deltaY: -100, ctrlKey: true }, { ...place, isUsed: false }), true);
   assert.ok(lengthOf(timeline.viewport.window.value) < lengthOf(before));
 });
 
-test("with the focus, the wheel scrolls, moves with Shift, and zooms on the header", () => {
+test("in use, the wheel scrolls, moves with Shift, and zooms on the header", () => {
   const timeline = open({ lanes: 40 });
   turnWheel(timeline, { ...turn, deltaY: 100 }, place);
   assert.equal(timeline.viewport.scroll.value, 100);
@@ -253,9 +253,10 @@ test("the times under two fingers stay under them", () => {
   assert.equal(pinch.move(2, { x: 100, y: 0 }), false);
 });
 
-test("at the end of the tracks the page scrolls on", () => {
+test("at the end of the tracks the wheel does nothing, and leaves nothing to the page", () => {
   const timeline = open();
-  assert.equal(turnWheel(timeline, { ...turn, deltaY: 100 }, place), false);
+  assert.equal(turnWheel(timeline, { ...turn, deltaY: 100 }, place), true);
+  assert.equal(timeline.viewport.scroll.value, 0);
 });
 
 const arranged = (lanes: number, height: number) => {

@@ -6,10 +6,11 @@ import { download, fileName } from "../base/download";
 import { addActions, type PageAction } from "../report/actions";
 import { makeCopyable } from "../report/copyable";
 import { awaitFiles, keepDropsAway } from "../report/drop";
-import { followHash, formatHash, type HashFollower, type Target } from "../report/hash";
+import { followHash, formatHash, type HashFollower, leadsSomewhere, type Target } from "../report/hash";
 import { followLinks } from "../report/links";
 import { PageFile, type PageTrace } from "../report/page-file";
 import { mayOpenPerfetto, openPerfetto } from "../report/perfetto";
+import { addSkipLink, searchFromAnywhere } from "../report/reach";
 import { makeSortable } from "../report/sortable";
 import { addTableTools } from "../report/table-tools";
 import { loadCore } from "../source/core";
@@ -96,17 +97,28 @@ function bring(main: HTMLElement, page: Page): void {
   const go = (target: Target) => show(mounted, page.source, target);
   hash.listen((target) => {
     mounted.setUp(target.setup);
-    if (!target.range && target.event === null) mounted.leave();
+    if (!leadsSomewhere(target)) mounted.leave();
     go(target);
     // A page that opens at its own range starts at the top.
-    const isSent = target.range !== null && target.range !== overview.trimmed;
-    if (isSent || target.event !== null) place.scrollIntoView({ block: "nearest" });
+    if (target.range === overview.trimmed || !leadsSomewhere(target)) return;
+    place.scrollIntoView({ block: "nearest" });
+    mounted.focus();
   });
-  followLinks(main, place, ({ range, part, event }) => {
+  followLinks(main, place, ({ range, part, event, gap }) => {
     // Ranges in the report are for the default alignment.
     if (range) mounted.setUp({ align: undefined });
-    hash.tell({ range, part, event });
-    go({ ...hash.target, view: null, range, part, event });
+    hash.tell({ range, part, event, gap });
+    go({ ...hash.target, view: null, range, part, event, gap });
+    mounted.focus();
+  });
+  const reach = () => place.scrollIntoView({ block: "nearest" });
+  addSkipLink(main, () => {
+    reach();
+    mounted.focus();
+  });
+  searchFromAnywhere(() => {
+    reach();
+    mounted.search();
   });
   for (const figure of main.querySelectorAll<HTMLElement>("[data-analysis]")) {
     addTableTools(figure, page.source, fail);
@@ -129,7 +141,7 @@ const pageTraces = (traces: ExportSource): readonly PageTrace[] =>
 /** Saves a page with these traces. */
 function savePage(file: PageFile, { traces, title, facts, notes, setup }: PageCopy): void {
   const body = traces.query("report", { title, facts }).html;
-  const view = { hash: formatHash({ view: null, range: null, part: null, event: null, setup }), notes };
+  const view = { hash: formatHash({ view: null, range: null, part: null, event: null, gap: null, setup }), notes };
   download(`${fileName(title)}.html`, file.write(title, body, pageTraces(traces), view), "text/html");
 }
 
@@ -155,7 +167,7 @@ function mount(
     savePage: (copy) => savePage(file, copy),
     setup: hash.target.setup,
     onSetup: (setup) => hash.tell({ setup }),
-    onSelect: (id) => hash.tell({ event: id }),
+    onSelect: (id) => hash.tell(id === null ? { event: id } : { event: id, gap: null }),
     onRange: (range, part) => hash.tell({ range, part: overview.parts.length > 1 ? part : null }),
     onNotes: (all) => notes.set(all),
     onDrawn,
@@ -173,18 +185,19 @@ function mount(
 // Share of a linked range to show on both sides of it.
 const MARGIN = 0.03;
 
-function show(mounted: MountedTimeline, source: WasmSource, { view, range, part, event }: Target): void {
+function show(mounted: MountedTimeline, source: WasmSource, { view, range, part, event, gap }: Target): void {
   if (range) {
     const margin = MARGIN * (range.end - range.start);
     mounted.show(range.start - margin, range.end + margin);
     mounted.mark(range.start, range.end, part);
   }
-  if (event !== null) goTo(mounted, source, event);
+  if (event !== null) whereThere(source, event, () => mounted.go(event));
+  else if (gap !== null) whereThere(source, gap, () => mounted.explainBefore(gap));
   if (view) mounted.show(view.start, view.end);
 }
 
-function goTo(mounted: MountedTimeline, source: WasmSource, event: EventId): void {
-  if (has(source, event)) mounted.go(event);
+function whereThere(source: WasmSource, event: EventId, go: () => void): void {
+  if (has(source, event)) go();
   // A shrunk page has fewer events than its tables mention.
   else fail(new Error(`event ${event} is not in this page: a size limit removed it, or the id is wrong`));
 }

@@ -4,7 +4,7 @@ import type { Align, EventId, Setup } from "../source/protocol";
 /**
  * The fragment of a link into a report: `#view=0-9000&range=1200-5600&event=42`. Times are
  * nanoseconds since the trace's start.
- * `part=3` names the trace of the range. `align=start`, `align=iteration-3` and `frames=hidden` set
+ * `gap=42` is the idle time before an event. `part=3` names the trace of the range. `align=start`, `align=iteration-3` and `frames=hidden` set
  * the screen up.
  */
 export interface Target {
@@ -14,6 +14,8 @@ export interface Target {
   /** The trace of the range. */
   readonly part: number | null;
   readonly event: EventId | null;
+  /** The event that ends an idle time. */
+  readonly gap: EventId | null;
   readonly setup: Setup;
 }
 
@@ -28,6 +30,7 @@ export function parseHash(hash: string): Target {
     range: spanOf(fields.get("range") ?? ""),
     part: number("part"),
     event: number("event"),
+    gap: number("gap"),
     setup: { align: alignOf(fields.get("align") ?? ""), frames: fields.get("frames") === "hidden" ? false : undefined },
   };
 }
@@ -47,12 +50,13 @@ function alignOf(text: string): Align | undefined {
 
 const textOf = (align: Align): string => (typeof align === "string" ? align : `iteration-${align.iteration}`);
 
-export function formatHash({ view, range, part, event, setup }: Target): string {
+export function formatHash({ view, range, part, event, gap, setup }: Target): string {
   const fields = [
     view && `view=${spanText(view)}`,
     range && `range=${spanText(range)}`,
     range && part !== null && `part=${part}`,
     event !== null && `event=${event}`,
+    gap !== null && `gap=${gap}`,
     setup.align !== undefined && `align=${textOf(setup.align)}`,
     setup.frames === false && "frames=hidden",
   ].filter(Boolean);
@@ -60,7 +64,11 @@ export function formatHash({ view, range, part, event, setup }: Target): string 
 }
 
 /** Whether a fragment is about the timeline. Others lead to a section of the page. */
-const speaks = (hash: string): boolean => hash.length <= 1 || /^#(view|range|event|align|frames)=/.test(hash);
+const speaks = (hash: string): boolean => hash.length <= 1 || /^#(view|range|event|gap|align|frames)=/.test(hash);
+
+/** Whether a link leads to something in the timeline. */
+export const leadsSomewhere = ({ range, event, gap }: Target): boolean =>
+  range !== null || event !== null || gap !== null;
 
 export interface HashFollower {
   /** The target in the page's address. */
@@ -85,7 +93,7 @@ export function followHash(saved = ""): HashFollower {
       return now;
     },
     begin: (range) => {
-      if (!now.view && !now.range && now.event === null) now = { ...now, range };
+      if (!now.view && !leadsSomewhere(now)) now = { ...now, range };
     },
     tell: (change) => {
       now = { ...now, view: null, ...change };

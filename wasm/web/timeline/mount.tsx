@@ -47,6 +47,12 @@ export interface MountedTimeline {
   readonly view: Span | null;
   /** Selects an event and scrolls to it. */
   go(id: EventId): void;
+  /** Explains the idle time before an event, and scrolls to it. */
+  explainBefore(id: EventId): void;
+  /** Moves the focus to the timeline, so that its keys work. */
+  focus(): void;
+  /** Moves the focus to the search. */
+  search(): void;
   /** Shows a range. */
   show(start: number, end: number): void;
   /** Marks a range; with several traces, for one of them. */
@@ -89,6 +95,9 @@ export function mountTimeline(
       return timeline.viewport.isWhole ? null : timeline.viewport.target;
     },
     go: (id) => timeline.go(id),
+    explainBefore: (id) => timeline.visitGapBefore(id),
+    focus: () => root.querySelector<HTMLElement>(".ks-stage")?.focus({ preventScroll: true }),
+    search: () => root.querySelector<HTMLInputElement>(".ks-search input")?.select(),
     show: (start, end) => timeline.viewport.show(span(start, end), true),
     mark: (start, end, part) => timeline.markOf(part ?? null, span(start, end)),
     leave: () => timeline.leave(),

@@ -4,6 +4,9 @@ import { firstLane, numLanes } from "./row";
 import type { Tracks } from "./tracks";
 import type { Viewport } from "./viewport";
 
+// Free space below an event at the lower end of the picture, in CSS pixels.
+const BELOW = 8;
+
 /** Vertical extent among the scrolled tracks. */
 interface Extent {
   readonly top: number;
@@ -15,6 +18,8 @@ export class Scroller {
   readonly #tracks: Tracks;
   readonly #viewport: Viewport;
   readonly #size: Cell<{ readonly width: number; readonly height: number }>;
+  /** The event of the last jump, and its partner. */
+  #last: { readonly event: EventRef; readonly partner: EventRef | null } | null = null;
 
   constructor(tracks: Tracks, viewport: Viewport, size: Cell<{ readonly width: number; readonly height: number }>) {
     this.#tracks = tracks;
@@ -26,6 +31,7 @@ export class Scroller {
    * Scrolls to an event, and to its partner where both fit: then both ends of the link are visible.
    */
   scrollTo(event: EventRef, partner: EventRef | null): void {
+    this.#last = { event, partner };
     const own = this.#placeOf(event);
     if (!own) return;
     const other = partner && this.#placeOf(partner);
@@ -33,6 +39,16 @@ export class Scroller {
     if (both && both.bottom - both.top <= this.#height) this.#bring(both, (this.#height - both.bottom + both.top) / 2);
     // A third of the height shows its surroundings above; the rest shows what is inside it.
     else this.#bring(own, this.#height / 3);
+  }
+
+  /**
+   * Keeps an event visible after a change of the size. Repeats the jump to it; otherwise scrolls as
+   * little as possible, because the reader has clicked on it.
+   */
+  keep(event: EventRef): void {
+    const place = this.#placeOf(event);
+    if (this.#last?.event.id === event.id) this.scrollTo(event, this.#last.partner);
+    else if (place) this.#bring(place, this.#height - (place.bottom - place.top) - BELOW);
   }
 
   /** Scrolls to the innermost lane of a track. */

@@ -4,6 +4,7 @@ import { TextFitter } from "../base/text";
 import type { Surroundings } from "./input/commands";
 import { Keyboard } from "./input/keyboard";
 import { Pointer } from "./input/pointer";
+import { keepPageStill, WheelOwner } from "./input/wheel-owner";
 import type { Look } from "./look";
 import { MinimapView } from "./minimap-view";
 import { paintHeader } from "./paint/header";
@@ -57,11 +58,13 @@ export class Stage {
     this.#fitter = fitterOf(look.value);
     this.#minimap = new MinimapView(timeline, elements.minimap, look);
     this.#keyboard = new Keyboard(elements.root, timeline, around, () => this.#request(false));
+    const owner = new WheelOwner(elements.root, this.#cleanup);
     this.#pointer = new Pointer(timeline, {
       canvas: elements.overlay,
       pills: () => this.#pills,
-      isFocused: () => hasFocus(elements.root),
+      isUsed: () => owner.isTimeline,
     });
+    keepPageStill(timeline, elements.root, owner, this.#cleanup);
     this.#cleanup.add(() => cancelAnimationFrame(this.#frame));
     this.#cleanup.add(() => this.#keyboard.close());
     this.#cleanup.add(() => this.#pointer.close());
@@ -226,9 +229,4 @@ function fitterOf(look: Look): TextFitter {
   if (!context) return new TextFitter((text) => text.length * FONT_SIZE * 0.6);
   context.font = `400 ${FONT_SIZE}px ${look.fontFamily}`;
   return new TextFitter((text) => context.measureText(text).width);
-}
-
-export function hasFocus(root: HTMLElement): boolean {
-  const scope = root.getRootNode() as Document | ShadowRoot;
-  return root.contains(scope.activeElement);
 }

@@ -63,7 +63,7 @@ export class Timeline {
   readonly hover = new Cell<Hover | null>(null);
   readonly drawer = new Cell<Drawer | null>(null);
   /** The drawer's share of the height. */
-  readonly drawerShare = new Cell(0.42);
+  readonly drawerShare = new Cell(0.36);
   /** Width of the track names in CSS pixels; null for the style sheet's. */
   readonly gutterWidth = new Cell<number | null>(null);
   readonly popover = new Cell<Popover | null>(null);
@@ -343,9 +343,9 @@ export class Timeline {
   }
 
   /** Explains the idle time of a stream at `time`, if it was idle. */
-  explain(track: number, time: number, then?: () => void): void {
+  explain(track: number, time: number, then?: (gap: Gap) => void): void {
     this.gaps.ask(track, time, (gap) => {
-      then?.();
+      then?.(gap);
       this.drawer.set("gap");
       this.said.set(`Idle for ${formatDuration(gap.dur)}: ${gap.why}`);
     });
@@ -356,6 +356,17 @@ export class Timeline {
     const event = this.selection.current.value?.details;
     if (event?.idle_before) this.explain(event.track, event.idle_before.start);
     else this.said.set("No idle time before this event");
+  }
+
+  /** Explains the idle time before an event, and goes there. */
+  visitGapBefore(id: EventId): void {
+    this.selection.look(id, ({ details: { track, idle_before: idle } }) => {
+      if (!idle) return this.said.set("No idle time before this event");
+      this.explain(track, idle.start, (gap) => {
+        this.selection.clear();
+        this.showGap(gap);
+      });
+    });
   }
 
   closeGap(): void {
@@ -482,7 +493,7 @@ export class Timeline {
     this.#scroller.limit();
     const event = this.selection.current.value?.details;
     const gap = this.gaps.current.value;
-    if (event) this.#scrollTo(event);
+    if (event) this.#scroller.keep(event);
     else if (gap) this.#scrollToGap(gap);
   }
 }

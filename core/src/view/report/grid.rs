@@ -37,6 +37,8 @@ pub(super) enum CellKind {
     Flag,
     /// The id of an event, as a link to the timeline.
     Event,
+    /// The id of the event that ends a gap, as a link to the timeline.
+    Gap,
     /// The start of a range, as a link to the timeline; this column holds its duration.
     Range(&'static str),
 }
@@ -49,7 +51,9 @@ impl CellKind {
             Self::Name | Self::Word => matches!(column, ColumnType::Text | ColumnType::Json),
             Self::Flag => matches!(column, ColumnType::Bool),
             Self::Number | Self::Share => matches!(column, ColumnType::Float),
-            Self::Count | Self::Time | Self::Bytes | Self::Event | Self::Range(_) => matches!(column, ColumnType::Int),
+            Self::Count | Self::Time | Self::Bytes | Self::Event | Self::Gap | Self::Range(_) => {
+                matches!(column, ColumnType::Int)
+            }
         }
     }
 }
@@ -189,11 +193,12 @@ impl RenderedColumn {
                 let cells = flags.iter().map(|flag| html! { td { @if *flag { "yes" } } }).collect();
                 flags.contains(&true).then_some(Self { title, unit: "", class: None, cells })
             }
-            CellKind::Event | CellKind::Range(_) => {
+            CellKind::Event | CellKind::Gap | CellKind::Range(_) => {
                 let address = |row| match kind {
                     CellKind::Range(dur) => {
                         source.range(frame, row, (frame.int(column, row)?, frame.int(known(dur), row)?))
                     }
+                    CellKind::Gap => source.gap(frame, row, frame.int(column, row)?),
                     _ => source.event(frame, row, frame.int(column, row)?),
                 };
                 let links: Vec<_> = rows.map(address).collect();

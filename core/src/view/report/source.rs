@@ -92,8 +92,17 @@ impl<'a> ReportSource<'a> {
 
     /// The timeline address of an event in a row.
     pub(super) fn event(&self, frame: &ReportFrame, row: usize, id: i64) -> Option<String> {
-        let id = i64::from(self.part(frame, row)?.first_id).checked_add(id)?;
-        Some(format!("#event={id}"))
+        Some(format!("#event={}", self.shown_id(frame, row, id)?))
+    }
+
+    /// The timeline address of the gap that an event in a row ends.
+    pub(super) fn gap(&self, frame: &ReportFrame, row: usize, id: i64) -> Option<String> {
+        Some(format!("#gap={}", self.shown_id(frame, row, id)?))
+    }
+
+    /// The id of an event among those of all traces.
+    fn shown_id(&self, frame: &ReportFrame, row: usize, id: i64) -> Option<i64> {
+        i64::from(self.part(frame, row)?.first_id).checked_add(id)
     }
 
     /// The timeline address of a range in a row.

@@ -55,7 +55,7 @@ const GAPS: ReportGrid = ReportGrid::of(
         col("category", "cause", CellKind::Word),
         col("host_name", "host activity", CellKind::Name),
         col("host_ns", "host time", CellKind::Time),
-        col("start_ns", "Gap", CellKind::Range("dur_ns")),
+        col("after_id", "Gap", CellKind::Gap),
     ],
 );
 

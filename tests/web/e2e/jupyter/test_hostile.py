@@ -45,6 +45,6 @@ def test_hostile_names_stay_text(
     shot(page, "widget-hostile")
     for at in range(1 + len(hostile), len(cells)):
         notebook.run(at)
-    page.locator(".jp-OutputArea-output table").first.wait_for()
+    page.locator(".jp-OutputArea-output table").first.wait_for(state="attached")  # it may be scrolled away
     assert page.evaluate("window.hostile") is None
     assert page.locator(".ks-timeline img, .ks-timeline iframe, .ks-timeline script").count() == 0

@@ -23,7 +23,8 @@ type Drag =
 export interface Screen {
   readonly canvas: HTMLElement;
   readonly pills: () => readonly Pill[];
-  readonly isFocused: () => boolean;
+  /** Whether the wheel is the timeline's. */
+  readonly isUsed: () => boolean;
 }
 
 /** Handles mouse, pen and fingers on the picture. */
@@ -283,7 +284,7 @@ export class Pointer {
   #wheel(event: WheelEvent): void {
     const { x, y } = this.#place(event);
     const onHeader = y < cssHeaderHeight(this.#timeline);
-    if (!turnWheel(this.#timeline, event, { x, onHeader, focused: this.#screen.isFocused() })) return;
+    if (!turnWheel(this.#timeline, event, { x, onHeader, isUsed: this.#screen.isUsed() })) return;
     event.preventDefault();
     event.stopPropagation();
     this.#resting = { x, y };

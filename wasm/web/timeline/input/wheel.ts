@@ -18,19 +18,20 @@ export interface WheelPlace {
   readonly x: number;
   /** Over the ruler, the iterations or the minimap. */
   readonly onHeader: boolean;
-  readonly focused: boolean;
+  /** Whether the reader uses the timeline. */
+  readonly isUsed: boolean;
 }
 
 /**
  * Handles the wheel; returns false to leave it to the page.
  * Ctrl or Cmd zooms everywhere; browsers send a touchpad's pinch in this form. Otherwise the page
- * scrolls until the timeline has the focus. Then the wheel scrolls the tracks. With Shift or
- * sideways it moves in time, and over the header it zooms.
+ * scrolls until the reader uses the timeline. Then the wheel scrolls the tracks, and never the
+ * page. With Shift or sideways it moves in time, and over the header it zooms.
  */
 export function turnWheel(timeline: Timeline, turn: WheelTurn, place: WheelPlace): boolean {
   const { dx, dy } = inPixels(turn, timeline.size.value.height);
   if (turn.ctrlKey || turn.metaKey) return zoom(timeline, dy, place.x);
-  if (!place.focused) return false;
+  if (!place.isUsed) return false;
   if (turn.shiftKey) return pan(timeline, dx || dy);
   if (Math.abs(dx) > Math.abs(dy)) return pan(timeline, dx);
   return place.onHeader ? zoom(timeline, dy, place.x) : scroll(timeline, dy);
@@ -56,10 +57,7 @@ function pan(timeline: Timeline, dx: number): true {
   return true;
 }
 
-/** Scrolls like any box: at its end the page scrolls. */
-function scroll(timeline: Timeline, dy: number): boolean {
-  const { viewport } = timeline;
-  const before = viewport.scroll.value;
-  viewport.scrollBy(dy);
-  return viewport.scroll.value !== before;
+function scroll(timeline: Timeline, dy: number): true {
+  timeline.viewport.scrollBy(dy);
+  return true;
 }
