@@ -123,6 +123,23 @@ def test_a_module_is_recorded(name: str, tmp_path: Path, capsys: pytest.CaptureF
     assert iterations(ks.read_dir(tmp_path / "my traces")[0]) == [1, 2]
 
 
+def test_a_script_that_changes_the_working_folder_is_recorded_where_the_command_was_typed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "other").mkdir()
+    monkeypatch.chdir(tmp_path)
+    script = tmp_path / "moves.py"
+    script.write_text("import os, torch\nos.chdir('other')\ntorch.ones(3)\n")
+    try:
+        assert main(["run", "-o", "report.html", str(script)]) == 0
+    finally:
+        os.chdir(tmp_path)
+    written = ["traces/kineto_trace_0.json.gz", "traces/torch_et_0.json.gz", "report.html"]
+    assert capsys.readouterr().out.splitlines() == [*written, "next: kinetoscope summary traces"]
+    assert all((tmp_path / name).is_file() for name in written)
+    assert not any((tmp_path / "other").iterdir())
+
+
 @pytest.mark.parametrize(
     "name", ["no_such_package", "no_such.module", "trainer_of_tests.none", "trainer_of_tests.empty", "loop.py"]
 )

@@ -251,25 +251,6 @@ def test_a_block_can_be_entered_again(tmp_path: Path, train: Callable[[], None])
     assert len(names(tmp_path)) == 4
 
 
-def test_the_files_of_a_later_recording_are_not_taken_for_its_own(tmp_path: Path, train: Callable[[], None]) -> None:
-    def recorded() -> ks.profile:
-        with ks.profile(tmp_path) as prof:
-            train()
-        return prof
-
-    first = recorded()
-    num_events = first.trace.num_events
-    second, third = recorded(), recorded()
-    assert first.trace.num_events == num_events  # read before
-    for use in (lambda: second.trace, lambda: second.export_chrome_trace(str(tmp_path / "x.json"))):
-        with pytest.raises(RuntimeError, match="removed or replaced"):
-            use()
-    assert third.trace.num_events
-    third.files[0].unlink()
-    with pytest.raises(RuntimeError, match="removed or replaced"):
-        third.export_chrome_trace(str(tmp_path / "x.json"))
-
-
 # --- never in the way of the training -----------------------------------------------------------------------------
 
 

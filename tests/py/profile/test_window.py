@@ -35,6 +35,105 @@ def names(of: Path) -> list[str]:
     return sorted(path.name for path in of.iterdir())
 
 
+def test_the_loop_may_change_the_working_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "other").mkdir()
+    monkeypatch.chdir(tmp_path)
+    with ks.profile("traces") as prof:
+        torch.ones(1)
+        monkeypatch.chdir("other")
+    assert prof.trace.num_events
+    assert names(tmp_path / "traces") == ["kineto_trace_0.json.gz", "torch_et_0.json.gz"]
+    assert names(tmp_path / "other") == []
+
+
+def test_the_execution_trace_is_chosen_by_known_words(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="expected execution_trace= True, False or \"same\", found 'Same'"):
+        ks.profile(tmp_path, execution_trace="Same")  # pyright: ignore[reportArgumentType] - the test's subject
+
+
+def test_the_files_of_a_later_recording_are_not_taken_for_its_own(tmp_path: Path) -> None:
+    def recorded() -> ks.profile:
+        with ks.profile(tmp_path) as prof:
+            torch.ones(1)
+        return prof
+
+    first = recorded()
+    num_events = first.trace.num_events
+    second, third = recorded(), recorded()
+    assert first.trace.num_events == num_events  # read before
+    uses = (
+        lambda: second.trace,
+        lambda: second.export_chrome_trace(str(tmp_path / "x.json")),
+        lambda: second.gather(tmp_path / "gathered"),
+    )
+    for use in uses:
+        with pytest.raises(RuntimeError, match="removed or replaced"):
+            use()
+    assert third.trace.num_events
+    third.files[0].unlink()
+    with pytest.raises(RuntimeError, match="removed or replaced"):
+        third.export_chrome_trace(str(tmp_path / "x.json"))
+
+
+@pytest.mark.parametrize("where", ["step", "exit"])
+def test_ctrl_c_waits_until_the_window_is_saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str) -> None:
+    save = pytorch.save
+
+    def interrupted(profiler: Any, path: Path) -> None:
+        signal.raise_signal(signal.SIGINT)
+        save(profiler, path)
+
+    monkeypatch.setattr(pytorch, "save", interrupted)
+    prof = ks.profile(tmp_path, warmup=1, active=2 if where == "step" else 5)
+
+    def train() -> None:
+        with prof:
+            loop(prof, 3)
+
+    with pytest.raises(KeyboardInterrupt):
+        train()
+    assert iterations(prof.trace)[:2] == [1, 2]
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_ctrl_c_ends_a_handler_at_once(tmp_path: Path) -> None:
+    reached: list[str] = []
+
+    def handle(_: ks.profile) -> None:
+        reached.append("before")
+        signal.raise_signal(signal.SIGINT)
+        reached.append("after")
+
+    def train() -> None:
+        with ks.profile(tmp_path, on_trace_ready=handle):
+            torch.ones(1)
+
+    with pytest.raises(KeyboardInterrupt):
+        train()
+    assert reached == ["before"]
+    assert names(tmp_path) == ["kineto_trace_0.json.gz", "torch_et_0.json.gz"]
+
+
+def test_a_second_ctrl_c_is_raised_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    reached: list[str] = []
+
+    def interrupted(*_: object) -> None:
+        for at in ("first", "second"):
+            signal.raise_signal(signal.SIGINT)
+            reached.append(at)
+
+    monkeypatch.setattr(pytorch, "save", interrupted)
+
+    def train() -> None:
+        with ks.profile(tmp_path):
+            torch.ones(1)
+
+    with pytest.raises(KeyboardInterrupt):
+        train()
+    assert reached == ["first"]
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
 def nodes(path: Path) -> list[str]:
     return [node["name"] for node in json.loads(gzip.decompress(path.read_bytes()))["nodes"]]
 

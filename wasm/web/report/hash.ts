@@ -3,9 +3,8 @@ import type { Align, EventId, Setup } from "../source/protocol";
 
 /**
  * The fragment of a link into a report: `#view=0-9000&range=1200-5600&event=42`. Times are
- * nanoseconds since the trace's start.
- * `gap=42` is the idle time before an event. `part=3` names the trace of the range. `align=start`, `align=iteration-3` and `frames=hidden` set
- * the screen up.
+ * nanoseconds since the trace's start. `gap=42` is the idle time before an event. `part=3` names
+ * the trace of the range. `align=start`, `align=iteration-3` and `frames=hidden` set the screen up.
  */
 export interface Target {
   /** The visible range, where it differs from the marked range. */

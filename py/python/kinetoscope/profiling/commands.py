@@ -44,7 +44,7 @@ def _add_run_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(options: RunOptions) -> None:
-    before = sys.argv, sys.path[:]
+    before, home = (sys.argv, sys.path[:]), Path.cwd()
     sys.argv = [options.script, *options.arguments]
     sys.path[0] = str(Path.cwd() if options.is_module else Path(options.script).resolve().parent)
     try:
@@ -54,7 +54,7 @@ def _run(options: RunOptions) -> None:
             with prof, _python_warnings():
                 _run_program(options, prof)
         finally:
-            _print_files(prof, options.recording.output)
+            _print_files(prof, options.recording.output, home)
     finally:
         sys.argv, sys.path[:] = before
 
@@ -135,20 +135,24 @@ def _within_program(trace: TracebackType | None) -> TracebackType | None:
     return inner or trace
 
 
-def _print_files(prof: profile, report: str | None) -> None:
+def _print_files(prof: profile, report: str | None, home: Path) -> None:
     """Prints the written files and the next command, and writes the report.
 
-    Does so even if the script failed.
+    Does so even if the script failed. Paths are relative to `home`, where the command was typed;
+    the script may have left it.
     """
     import shlex
 
+    def shown(path: Path) -> str:
+        return str(path.relative_to(home)) if path.is_relative_to(home) else str(path)
+
     for path in prof.files:
-        tell(path)
+        tell(shown(path))
     if not prof.recordings:
         return
     if report:
-        tell(prof.trace.report(report))
-    tell(f"next: kinetoscope summary {shlex.quote(str(prof.dir))}")
+        tell(shown(prof.trace.report(home / report)))
+    tell(f"next: kinetoscope summary {shlex.quote(shown(prof.dir))}")
 
 
 RUN = command(

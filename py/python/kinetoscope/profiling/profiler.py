@@ -19,6 +19,7 @@ from kinetoscope._native import __version__
 from kinetoscope.profiling import pytorch
 from kinetoscope.profiling.folder import Finished, RecordingFolder
 from kinetoscope.profiling.guard import RUNNING
+from kinetoscope.profiling.interrupts import Interrupts
 from kinetoscope.profiling.limits import Limits, Size
 from kinetoscope.profiling.marks import NSYS, Marks
 from kinetoscope.profiling.observer import Observer
@@ -153,7 +154,8 @@ class profile(Loops, OnDemand):  # noqa: N801 - a drop-in replacement for torch.
         check: bool = True,
         compress: bool = True,
     ) -> None:
-        super().__init__(Path(dir))
+        super().__init__(Path(dir).absolute())  # the loop may change the working folder
+        self._interrupts = Interrupts()
         self._compress = compress
         self._sampling = Sampling(metrics)
         self._check = check
@@ -162,13 +164,12 @@ class profile(Loops, OnDemand):  # noqa: N801 - a drop-in replacement for torch.
         self._on_trace_ready = on_trace_ready
         self._is_marking = nsys or bool(os.environ.get(NSYS))
         has_other = execution_trace_observer is not None or pytorch.observes_itself() or self._is_marking
-        self._observer = Observer() if execution_trace and not has_other else None
+        self._observer = Observer() if _is_wanted(execution_trace) and not has_other else None
         self._folder: RecordingFolder | None = None
         self._num_windows, self._since_ns = 0, 0
         self._handler_error: BaseException | None = None
-        self._has_started = False
         self._thread = threading.current_thread()
-        self._is_in_callback = self._is_over = False
+        self._has_started = self._is_in_callback = self._is_over = False
         self._warned: set[str] = set()
         self._meter = Meter()
         counts = {"wait": wait, "warmup": warmup, "active": active, "repeat": repeat, "skip_first": skip_first}
@@ -286,7 +287,7 @@ class profile(Loops, OnDemand):  # noqa: N801 - a drop-in replacement for torch.
         if self._is_over:
             self.stop()
             return
-        with self._meter("own"):
+        with self._interrupts.delayed(), self._meter("own"):
             try:
                 self._iteration_ended(perf_counter_ns() - self._since_ns)
                 with self._meter("torch"):
@@ -356,12 +357,13 @@ class profile(Loops, OnDemand):  # noqa: N801 - a drop-in replacement for torch.
     def _stop(self) -> None:
         is_running = self._is_running
         lacks_step = is_running and self._lacks_step
-        try:
-            if is_running:
-                self._end()
-        finally:
-            self._writer.wait()
-            self._warn_problems()
+        with self._interrupts.delayed():
+            try:
+                if is_running:
+                    self._end()
+            finally:
+                self._writer.wait()
+                self._warn_problems()
         if not is_running:
             return
         if lacks_step:
@@ -427,7 +429,7 @@ class profile(Loops, OnDemand):  # noqa: N801 - a drop-in replacement for torch.
     def _call_back(self, on_trace_ready: Callable[[profile], object]) -> None:
         self._is_in_callback = True
         try:
-            with self._meter("caller"):
+            with self._meter("caller"), self._interrupts.allowed():
                 on_trace_ready(self)
         except BaseException as error:  # noqa: BLE001 - raised once torch has started the next window
             self._handler_error = error
@@ -480,3 +482,10 @@ class profile(Loops, OnDemand):  # noqa: N801 - a drop-in replacement for torch.
     def __repr__(self) -> str:
         state = f"running, iteration {self._profiler.step_num}" if self._folder else "stopped"
         return f"<kinetoscope.profile of {str(self.dir)!r}: {state}, {self._num_windows} recorded>"
+
+
+def _is_wanted(execution_trace: object) -> bool:
+    """Raises ValueError for a word that is none of the options."""
+    if execution_trace not in (True, False, "same"):
+        raise ValueError(f'ks.profile: expected execution_trace= True, False or "same", found {execution_trace!r}')
+    return bool(execution_trace)

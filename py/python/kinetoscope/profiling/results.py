@@ -139,10 +139,15 @@ class Results(TorchMethods):
 
         Raises:
             OSError: a file cannot be read or written.
-            RuntimeError: the job has other ranks, but torch.distributed is not initialised.
+            RuntimeError: the job has other ranks, but torch.distributed is not initialised; or a
+                later recording replaced files of this one. The files of other windows are gathered.
         """
+        own = [recording for recording in self.recordings if self._is_own(recording)]
         with contextlib.nullcontext() if is_url(to) else pytorch.peers() as peers:
-            return gather(files_of(self.recordings, self._metrics), to, self.dir, peers, storage_options)
+            gathered = gather(files_of(own, self._metrics), to, self.dir, peers, storage_options)
+        for recording in self.recordings:  # raised only now, because other ranks wait for this one
+            self._expect_own(recording, "gather")
+        return gathered
 
     def _last(self, action: str) -> Recording:
         if not self.recordings:
@@ -167,13 +172,16 @@ class Results(TorchMethods):
         return [Problem(problem) for problem in problems]
 
     def _expect_own(self, recording: Recording, action: str) -> None:
-        """Raises RuntimeError if a file is gone, or another one with the same name."""
-        for path in (recording.kineto, recording.execution):
-            if path and _identity(path) != self._identities[path]:
-                raise RuntimeError(
-                    f"ks.profile: expected the recorded {path} to {action}, found that it was removed or replaced, "
-                    "as by a later recording: pass a different dir= to each"
-                )
+        """Raises RuntimeError if a file of the window is gone or was replaced."""
+        if not self._is_own(recording):
+            raise RuntimeError(
+                f"ks.profile: expected the recorded {recording.kineto} to {action}, found that its files were removed "
+                "or replaced, as by a later recording: pass a different dir= to each"
+            )
+
+    def _is_own(self, recording: Recording) -> bool:
+        paths = [path for path in (recording.kineto, recording.execution) if path]
+        return all(_identity(path) == self._identities[path] for path in paths)
 
     def _read(self, recording: Recording) -> Trace:
         from kinetoscope._load.read import read
