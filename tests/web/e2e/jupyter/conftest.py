@@ -126,9 +126,7 @@ class Notebook:
         prompt = cell.locator(".jp-InputArea-prompt")
         # What is sent before the kernel listens is lost.
         for _ in range(4):
-            # A kernel that is slow to start makes JupyterLab ask whether to wait.
-            for accept in self.page.locator("dialog.jp-Dialog .jp-mod-accept").all():
-                accept.click()
+            self.accept()
             prompt.click()
             self.page.keyboard.press("Shift+Enter")
             for _ in range(40):
@@ -138,10 +136,16 @@ class Notebook:
         message = f"expected cell {at} to run"
         raise AssertionError(message)
 
+    def accept(self) -> None:
+        """Says yes where JupyterLab asks, as whether to wait for a kernel that is slow to start."""
+        for accept in self.page.locator("dialog.jp-Dialog .jp-mod-accept").all():
+            accept.click()
+
     def run_all(self) -> None:
         """Starts all cells."""
         prompt = self.page.locator(".jp-CodeCell .jp-InputArea-prompt").first
         for _ in range(4):  # as in `run`
+            self.accept()
             self.page.locator(".lm-MenuBar-itemLabel", has_text=re.compile("^Run$")).click()
             self.page.locator(".lm-Menu-itemLabel", has_text=re.compile("^Run All Cells$")).click()
             for _ in range(40):
@@ -153,6 +157,7 @@ class Notebook:
         before = self.path.stat().st_mtime_ns
         for attempt in range(200):
             if attempt % 20 == 0:  # it does nothing while JupyterLab ends an earlier save
+                self.accept()
                 self.page.keyboard.press("Control+s")
             if self.path.stat().st_mtime_ns != before and self.path.read_text().endswith("}\n"):
                 return self.path.read_text()

@@ -12,7 +12,7 @@ import pytest
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-pytestmark = [pytest.mark.browser, pytest.mark.torch]
+pytestmark = [pytest.mark.browser, pytest.mark.torch, pytest.mark.alone]
 
 GUIDE = Path(__file__).resolve().parents[4] / "notebooks/profile_training.ipynb"
 PATIENCE_S = 120
