@@ -142,16 +142,11 @@ class Notebook:
             accept.click()
 
     def run_all(self) -> None:
-        """Starts all cells."""
-        prompt = self.page.locator(".jp-CodeCell .jp-InputArea-prompt").first
-        for _ in range(4):  # as in `run`
-            self.accept()
-            self.page.locator(".lm-MenuBar-itemLabel", has_text=re.compile("^Run$")).click()
-            self.page.locator(".lm-Menu-itemLabel", has_text=re.compile("^Run All Cells$")).click()
-            for _ in range(40):
-                self.page.wait_for_timeout(200)
-                if prompt.inner_text().strip() != "[ ]:":
-                    return
+        """Runs the first cell, so that the kernel listens, then starts all cells."""
+        self.run(0)
+        self.accept()
+        self.page.locator(".lm-MenuBar-itemLabel", has_text=re.compile("^Run$")).click()
+        self.page.locator(".lm-Menu-itemLabel", has_text=re.compile("^Run All Cells$")).click()
 
     def saved(self) -> str:
         before = self.path.stat().st_mtime_ns
