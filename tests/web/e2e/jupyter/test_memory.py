@@ -1,4 +1,4 @@
-"""What a page keeps of timelines: one trace for all that are open, and nothing for those that are gone."""
+"""Timelines in a page: one trace for all that are open, and nothing for those that are gone."""
 
 from __future__ import annotations
 
