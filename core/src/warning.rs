@@ -108,6 +108,8 @@ pub enum WarningKind {
     DeviceEventOutside,
     /// A device event with a launch outside all nodes of the Execution Trace.
     DeviceEventWithoutNode,
+    /// A node with times of an iteration in which the observer of the Execution Trace ran.
+    ObservedTime,
     /// A collective without a type in the schema of a graph.
     UnknownCollective,
     /// A collective of one rank alone.
@@ -229,6 +231,7 @@ impl WarningKind {
             Self::CollectiveWithoutSize => "collective_without_size",
             Self::CollectiveWithoutGroup => "collective_without_group",
             Self::NodeWithoutTime => "node_without_time",
+            Self::ObservedTime => "observed_time",
             Self::ImmenseTime => "immense_time",
             Self::Trimmed => "trimmed",
             Self::Redacted => "redacted",
@@ -251,6 +254,7 @@ impl WarningKind {
             | Self::LaunchWithoutDeviceEvent
             | Self::UnrecordedLaunch
             | Self::IrregularMessage
+            | Self::DeviceEventOutside
             | Self::DeviceEventWithoutNode
             | Self::LocalCollective
             | Self::UnevenCollective
@@ -351,6 +355,9 @@ impl WarningKind {
             | Self::CollectiveWithoutSize
             | Self::CollectiveWithoutGroup => self.graph_message(),
             Self::NodeWithoutTime => "a node has no event: starts with the previous node, with duration 0",
+            Self::ObservedTime => {
+                "a node has times of an iteration with the Execution Trace observer, which slows the host"
+            }
             Self::ImmenseTime => {
                 "times add up to more than 292 years (64-bit limit): sums are capped, and parts may not add up"
             }

@@ -63,7 +63,7 @@ mod _native {
     #[pymodule_export]
     use crate::tables::Tables;
     #[pymodule_export]
-    use crate::trace::{Trace, redacted};
+    use crate::trace::{Trace, clean_iteration, redacted};
     #[pymodule_export]
     use crate::worker::{answer_of_packed, answer_of_replies, communications, packed_answer, plan, respond};
 

@@ -161,19 +161,21 @@ impl Trace {
     }
 
     /// Writes the Execution Trace with times and device work, in a gzip stream or plain. Returns
-    /// the numbers of nodes, linked nodes, added and skipped device events.
+    /// the numbers of nodes, linked nodes, added and skipped device events, and nodes with times of
+    /// an observed iteration.
     fn write_et_plus(
         &self,
         py: Python<'_>,
         path: String,
         gzip: bool,
         like_chakra: bool,
-    ) -> PyResult<(usize, usize, usize, usize)> {
+    ) -> PyResult<(usize, usize, usize, usize, usize)> {
         let linked = &self.linked;
         linked.trace.expect_execution().map_err(|error| raised(&error))?;
         let rules = if like_chakra { EtPlusRules::LikeChakra } else { EtPlusRules::Exact };
         let tally = written(py, &path, gzip, |out| write_et_plus(linked, rules, out))?;
-        Ok((tally.num_nodes, tally.num_linked, tally.num_device_events, tally.num_left_out))
+        let devices = (tally.num_device_events, tally.num_left_out);
+        Ok((tally.num_nodes, tally.num_linked, devices.0, devices.1, tally.num_observed))
     }
 
     /// Writes the communications as PARAM replays them; how many operations there are, and how many
@@ -310,6 +312,14 @@ pub(crate) fn redacted(
         let traces = redact(linked.iter().map(|linked| &linked.trace), redaction);
         traces.into_iter().map(|trace| Trace::new(trace, 1)).collect()
     })
+}
+
+/// The iteration whose times written Execution Traces take, of all ranks; None for those of the
+/// links.
+#[pyfunction]
+pub(crate) fn clean_iteration(py: Python<'_>, traces: Vec<PyRef<'_, Trace>>) -> PyResult<Option<i64>> {
+    let linked: Vec<_> = traces.iter().map(|trace| trace.linked()).collect();
+    interruptible(py, move || kinetoscope::write::clean_iteration(linked.iter().map(AsRef::as_ref)))
 }
 
 impl Trace {

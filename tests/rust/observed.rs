@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use kinetoscope::analyze::{Selection, SelectionRequest, UnlinkedReason, analysis, coverage, verdict};
 use kinetoscope::link::{LinkMethod, is_call};
+use kinetoscope::write::clean_iteration;
 use kinetoscope::{Input, Limits, LinkedTrace, WarningKind, read};
 use serde_json::{Value, json};
 
@@ -136,6 +137,77 @@ fn links_say_how_they_were_found() {
     assert!(edges.into_iter().all(|edge| edge.confidence < 1.0));
 }
 
+/// The method of the first call of that name in the second iteration, which alone changes.
+fn method_of(name: &str, change: impl Fn(&mut Value)) -> Option<LinkMethod> {
+    let mut pair = Pair::of("transformer_cpu").observed_in(0);
+    let (start, end) = pair.spans()[1];
+    let calls = pair.events().iter_mut().filter(|event| event["name"] == name && number(event, "ts") > start);
+    let changed = calls.min_by(|a, b| number(a, "ts").total_cmp(&number(b, "ts"))).unwrap();
+    assert!(number(changed, "ts") < end);
+    changed["args"]["is changed"] = json!(true);
+    change(changed);
+    let linked = pair.linked();
+    let is_changed = |row: &usize| {
+        let mut text = String::new();
+        linked.trace.args.rest_json(&linked.trace.strings, linked.trace.events.args(*row), &mut text);
+        text.contains("is changed")
+    };
+    let row = (0..linked.trace.events.len()).find(is_changed).unwrap();
+    linked.links.nodes.find(row).map(|(_, how)| how)
+}
+
+#[test]
+fn a_stand_in_has_the_types_of_the_call_and_says_when_values_differ() {
+    assert_eq!(method_of("aten::addmm", |_| ()), Some(LinkMethod::ObservedIteration));
+    let types = json!(["c10::Half", "c10::Half", "c10::Half", "Scalar", "Scalar"]);
+    assert_eq!(method_of("aten::addmm", |event| event["args"]["Input type"] = types.clone()), None);
+    let value = json!(["", "", "", "1", "7"]);
+    let how = method_of("aten::addmm", |event| event["args"]["Concrete Inputs"] = value.clone());
+    assert_eq!(how, Some(LinkMethod::ObservedPlace));
+    let rate = json!(["", "", "", "1", "0.5"]);
+    let how = method_of("aten::addmm", |event| event["args"]["Concrete Inputs"] = rate.clone());
+    assert_eq!(how, Some(LinkMethod::ObservedIteration), "a learning rate changes");
+}
+
+#[test]
+fn without_inputs_a_stand_in_is_less_sure() {
+    let mut pair = Pair::of("transformer_cpu").observed_in(0);
+    for event in pair.events() {
+        for key in ["Input Dims", "Input type", "Concrete Inputs"] {
+            event["args"].as_object_mut().map(|args| args.remove(key));
+        }
+    }
+    let linked = pair.linked();
+    let edges = linked.edge_list();
+    let of = |how: LinkMethod| edges.iter().filter(move |edge| edge.how == how);
+    assert_eq!(of(LinkMethod::ObservedIteration).count(), 0);
+    assert!(of(LinkMethod::ObservedPlace).count() > 1000);
+    assert!(of(LinkMethod::ObservedPlace).all(|edge| edge.confidence <= 0.5));
+}
+
+#[test]
+fn written_times_are_those_of_an_iteration_without_the_observer() {
+    for (folder, observed, place) in [("transformer_cpu", 0, 1), ("minimal_cpu", 0, 1), ("minimal_cpu", 1, 0)] {
+        let linked = Pair::of(folder).observed_in(observed).linked();
+        let expected = linked.links.iterations[place].number;
+        assert_eq!(clean_iteration([&*linked]), Some(expected), "the first");
+        let relinked = LinkedTrace::relink(linked.trace.clone(), Some(expected)).unwrap();
+        let links = &relinked.links;
+        assert_eq!(links.nodes.how, Some(LinkMethod::ObservedIteration));
+        for node in 0..linked.trace.nodes.len() {
+            let Some(event) = linked.links.nodes.event_of_node.get(node) else { continue };
+            let clean = links.nodes.event_of_node.get(node).expect("the same calls") as usize;
+            let names = [relinked.trace.event_name(clean), linked.trace.event_name(event as usize)];
+            let is_named_alike = |name: &str| names[0] == names[1] || name.starts_with("ProfilerStep#");
+            assert!(names.into_iter().all(is_named_alike), "{names:?}");
+            let at = links.iteration.get(clean).unwrap() as usize;
+            assert_eq!(links.iterations[at].number, expected);
+        }
+        assert_eq!(clean_iteration([&relinked]), None, "it was chosen");
+    }
+    assert_eq!(clean_iteration([&*Pair::of("transformer_cuda").linked()]), None, "all are observed");
+}
+
 #[test]
 fn other_calls_and_other_shapes_have_no_stand_in() {
     let mut pair = Pair::of("transformer_cpu").observed_in(0);
@@ -237,6 +309,9 @@ fn an_empty_iteration_at_the_end_is_none() {
     pair.events().push(work);
     assert_eq!(pair.linked().links.iterations.len(), 4);
     pair.events().pop();
-    pair.events().last_mut().unwrap()["dur"] = json!(400.0);
-    assert_eq!(pair.linked().links.iterations.len(), 4);
+    let shortest = pair.spans()[..3].iter().map(|(start, end)| end - start).fold(f64::MAX, f64::min);
+    pair.events().last_mut().unwrap()["dur"] = json!(shortest * 0.4);
+    assert_eq!(pair.linked().links.iterations.len(), 3);
+    pair.events().last_mut().unwrap()["dur"] = json!(shortest * 0.9);
+    assert_eq!(pair.linked().links.iterations.len(), 4, "its events were lost");
 }

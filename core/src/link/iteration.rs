@@ -58,29 +58,31 @@ pub(super) fn find_iterations(trace: &Trace) -> (Vec<Iteration>, Vec<usize>) {
 
 /// Removes the last iteration if it is empty: the loop ended right after the step that began it.
 ///
-/// It has no event but Python frames, while others have, and lasts less than a tenth of each other.
+/// It has no event but Python frames. All others have, and it lasts less than half of the shortest;
+/// or some have, and it lasts less than a tenth of the shortest. An iteration as long as others lost
+/// its events.
 pub(super) fn remove_stub(trace: &Trace, iterations: &mut Vec<Iteration>) {
-    let Some((last, others)) = iterations.split_last() else { return };
-    if others.iter().any(|other| other.dur.0 / MIN_RATIO <= last.dur.0) {
-        return;
-    }
     let is_work = |row: &usize| {
         let is_own = trace.events.kind[*row] == EventKind::Python || iteration_number(trace.event_name(*row)).is_some();
         !is_own && !trace.is_on_device(*row)
     };
-    let mut has_work = [false; 2];
+    let mut has_work = vec![false; iterations.len()];
     for row in (0..trace.events.len()).filter(is_work) {
         if let Some(at) = Iteration::at(iterations, trace.events.start[row]) {
-            has_work[usize::from(at + 1 == iterations.len())] = true;
+            has_work[at] = true;
         }
     }
-    if has_work == [true, false] {
+    let (Some((last, others)), Some((false, work))) = (iterations.split_last(), has_work.split_last()) else { return };
+    let min_ratio = if work.contains(&false) { MIN_RATIO } else { MIN_RATIO_TO_WORK };
+    let is_short = others.iter().all(|other| last.dur.0 < other.dur.0 / min_ratio);
+    if work.contains(&true) && is_short {
         iterations.pop();
     }
 }
 
-/// How many times as long as a stub each other iteration is.
+/// How many times as long as a stub each other iteration is; if all of them have work.
 const MIN_RATIO: i64 = 10;
+const MIN_RATIO_TO_WORK: i64 = 2;
 
 /// Assigns events to iterations: host events by their start, device events by their launch, or by
 /// their own start without one.

@@ -18,6 +18,8 @@ pub enum LinkMethod {
     Window,
     /// The same place in the iteration in which the observer of the Execution Trace ran.
     ObservedIteration,
+    /// The same, though an input has another value, or the trace tells nothing of inputs.
+    ObservedPlace,
     /// Equal `correlation`.
     Correlation,
     /// The same place among launches and kernels in order of time, where `correlation` repeats.
@@ -47,6 +49,7 @@ impl LinkMethod {
             Self::Sequence => "sequence",
             Self::Window => "window",
             Self::ObservedIteration => "observed_iteration",
+            Self::ObservedPlace => "observed_place",
             Self::Correlation => "correlation",
             Self::LaunchOrder => "launch_order",
             Self::Flow => "flow",
@@ -65,12 +68,14 @@ impl LinkMethod {
     /// operator around the launch in 99 of 100 cases. A sequence number is matched on a thread that
     /// is itself inferred. Work that ended inside a wait matches the reports in 18 of 18 cases, but
     /// with few streams. Work that ended before delayed work matches the last record in 4 of 4
-    /// cases.
+    /// cases. Names alone do not tell one
+    /// `aten::linear` from the next.
     pub fn confidence(self) -> f32 {
         match self {
             Self::ExternalId | Self::SequenceNumber => 0.99,
             Self::Sequence | Self::Window | Self::ObservedIteration | Self::Enclosure | Self::LaunchOrder => 0.9,
             Self::EndedInside | Self::EndedBefore => 0.8,
+            Self::ObservedPlace => 0.5,
             Self::RecordId | Self::Correlation | Self::Flow | Self::SyncEvent | Self::StreamOrder => 1.0,
         }
     }

@@ -3,6 +3,7 @@
 #[cfg(feature = "chakra")]
 pub mod chakra;
 pub mod chrome;
+mod clean_iteration;
 pub mod et_plus;
 pub mod execution;
 pub mod gzip;
@@ -11,3 +12,5 @@ mod node_document;
 pub(crate) mod packed;
 mod pretty;
 pub mod snapshot;
+
+pub use clean_iteration::clean_iteration;

@@ -87,6 +87,16 @@ def write_chakra(trace: Trace, path: str | os.PathLike[str], place: JobPlace | N
     return chakra
 
 
+def write_rank(trace: Trace, path: str | os.PathLike[str]) -> Chakra:
+    """Writes a trace and its process groups as `Trace.to_chakra` does."""
+    from kinetoscope._export.clean_times import with_clean_times
+
+    chakra = write_chakra(with_clean_times([trace])[0], path)
+    if trace.comm_groups:
+        write_groups(Path(path).parent, trace.comm_groups)
+    return chakra
+
+
 def expect_agreement(job: TraceSet, *, allow_mismatches: bool) -> None:
     """Raises DisagreementError if ranks of a job lack calls of others; warns if that is allowed."""
     from kinetoscope.replay.agree import DisagreementError
@@ -103,16 +113,18 @@ def expect_agreement(job: TraceSet, *, allow_mismatches: bool) -> None:
 
 def write_job(job: TraceSet, path: Path, *, allow_mismatches: bool) -> list[Chakra]:
     """Writes the traces of a job as `TraceSet.to_chakra` does."""
+    from kinetoscope._export.clean_times import with_clean_times
     from kinetoscope._export.job_groups import job_places
     from kinetoscope._export.names import ranked
     from kinetoscope._io.paths import with_suffix_of_rank
 
     expect_agreement(job, allow_mismatches=allow_mismatches)
-    traces = list(ranked(job))
-    places = job_places(job, [trace for _, trace in traces])
+    ranks, traces = zip(*ranked(job), strict=True)
+    traces = with_clean_times(traces)
+    places = job_places(job, traces)
     graphs = [
         write_chakra(trace, with_suffix_of_rank(path, f".{rank}"), place)
-        for (rank, trace), place in zip(traces, places, strict=True)
+        for rank, trace, place in zip(ranks, traces, places, strict=True)
     ]
     groups = job_groups(job)
     if groups:

@@ -59,15 +59,21 @@ class Table:
         return self._native.__arrow_c_schema__()
 
     def select(self, *columns: str) -> Table:
-        """Returns these columns, in this order. Raises KeyError for an unknown column."""
+        """Returns these columns, in this order.
+
+        Raises KeyError for an unknown column, and ValueError for none or for the same one twice.
+        """
+        if not columns or len({*columns}) < len(columns):
+            raise ValueError(f"expected columns, each once, found {', '.join(columns) or 'none'}")
         return Table(self._native.select(list(columns)))
 
     def rows(self, start: int = 0, stop: int | None = None) -> list[tuple[Any, ...]]:
-        """Returns rows `start` to `stop` (exclusive) as tuples of Python values.
+        """Returns rows `start` to `stop` (exclusive) as tuples of Python values, as a slice does.
 
         For small parts; convert large tables with `to_arrow`, `to_polars` or `to_pandas`.
         """
-        return self._native.rows(start, len(self) if stop is None else stop)
+        part = range(len(self))[start:stop]
+        return self._native.rows(part.start, part.stop)
 
     def head(self, number: int = 5) -> Table:
         """Returns the first rows."""

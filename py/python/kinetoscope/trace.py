@@ -303,14 +303,15 @@ class Trace(Analyses, KernelSources):
 
         The format is that of chakra_trace_link; gzip if `path` ends in `.gz`. `sync_dep` of a node
         lists the device work that it waited for. `like_chakra=True` reproduces that program
-        exactly, including its errors; docs/et-plus.md lists the differences.
+        exactly, including its errors; docs/et-plus.md lists the differences. Otherwise times are
+        those of an iteration without the observer, if one has the same calls.
 
         Returns the numbers of linked and omitted nodes. Raises TraceError without an Execution
         Trace, and OSError if the file cannot be written.
         """
         from kinetoscope._export.et_plus import write_et_plus
 
-        return write_et_plus(self._native, path, like_chakra=like_chakra)
+        return write_et_plus(self, path, like_chakra=like_chakra)
 
     def to_param_comms(self, path: str | os.PathLike[str]) -> lazy.Path:
         """Writes the communications for PARAM (`comm_replay --trace-type basic`), as a JSON list.
@@ -329,17 +330,13 @@ class Trace(Analyses, KernelSources):
 
         Returns the written graph; its class describes the format, its `health` counts omissions and
         simplifications. `TraceSet.to_chakra` also compares the ranks. Known process groups are
-        written to `comm_group.json` in the same folder. Raises UnsupportedTraceError without an
-        Execution Trace, and OSError if a file cannot be written.
+        written to `comm_group.json` in the same folder. Times are those of an iteration without the
+        observer, if one has the same calls. Raises UnsupportedTraceError without an Execution
+        Trace, and OSError if a file cannot be written.
         """
-        from pathlib import Path
+        from kinetoscope.chakra import write_rank
 
-        from kinetoscope.chakra import write_chakra, write_groups
-
-        chakra = write_chakra(self, path)
-        if self.comm_groups:
-            write_groups(Path(path).parent, self.comm_groups)
-        return chakra
+        return write_rank(self, path)
 
     # --- editing ---------------------------------------------------------------------------------
 

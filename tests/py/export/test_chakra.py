@@ -45,6 +45,17 @@ def waits_for(nodes: list[Message], node: Message) -> set[int]:
     return found
 
 
+def test_times_are_those_of_an_iteration_without_the_observer(data: Path, tmp_path: Path) -> None:
+    trace = ks.read(data / "transformer_cpu" / "kineto_trace_0.json.gz")
+    (start,), (dur,) = (trace.iterations.to_arrow().column(name).to_pylist()[1:2] for name in ("start_ns", "dur_ns"))
+    starts = [attrs(node)["start_ns"] for node in graph(trace, tmp_path) if "start_ns" in attrs(node)]
+    assert len(starts) > 1600
+    assert all(start <= time <= start + dur for time in starts)
+    every = ks.read(data / "minimal_cpu" / "kineto_trace_0.json.gz", data / "minimal_cpu" / "torch_et_0.json.gz")
+    messages = [row["message"] for row in rows(every.to_chakra(tmp_path / "every.et").health)]
+    assert any("slows the host" in message for message in messages)
+
+
 def test_a_whole_graph_without_a_cycle(trace: ks.Trace, tmp_path: Path) -> None:
     nodes = graph(trace, tmp_path)
     assert [node.number for node in nodes] == list(range(1, len(nodes) + 1))

@@ -50,7 +50,7 @@ def test_every_device_event_of_a_node_is_there(data: Path, tmp_path: Path, layou
     owners = sorted((name, names[operator]) for name, operator in everything if operator is not None)
     added = [node for node in nodes if "cat" in node]
     assert {node["cat"] for node in added} >= {"kernel", "gpu_memcpy", "gpu_memset"}
-    assert linked == (linked.path, 157, 151, len(owners), len(everything) - len(owners))
+    assert linked == (linked.path, 157, 151, len(owners), len(everything) - len(owners), 150)
     assert sorted((node["name"], by_id[node["ctrl_deps"]]["name"]) for node in added) == owners
     if layout == "1.0.1":
         assert all(node["parent"] == node["ctrl_deps"] for node in added)
@@ -83,7 +83,7 @@ def test_what_waited_says_what_for(data: Path, tmp_path: Path) -> None:
 
 @pytest.mark.unit
 def test_times_are_exact(data: Path, tmp_path: Path) -> None:
-    execution, kineto = pair(data / "transformer_cpu")
+    execution, kineto = pair(data / "mlp_gloo")
     trace = read(execution, kineto)
     text = trace.to_et_plus(tmp_path / "linked.json").path.read_text()
     starts = {str(start) for start in trace.events.to_arrow().column("start_ns").to_pylist()}
@@ -98,6 +98,27 @@ def test_times_are_exact(data: Path, tmp_path: Path) -> None:
             attr for attr in theirs.pop("attrs") if attr["name"] != "fw_parent"
         ]
         assert ours == theirs
+
+
+@pytest.mark.unit
+def test_times_are_those_of_an_iteration_without_the_observer(data: Path, tmp_path: Path) -> None:
+    execution, kineto = pair(data / "transformer_cpu")
+    trace = read(execution, kineto)
+    linked = trace.to_et_plus(tmp_path / "linked.json")
+    observed = trace.to_et_plus(tmp_path / "observed.json", like_chakra=True)
+    assert (linked.num_linked, linked.num_observed) == (1613, 0)
+    assert (observed.num_linked, observed.num_observed) == (1613, 1613)
+    assert "too long" in str(observed)
+    assert "too long" not in str(linked)
+    first = next(row for row in table(trace.iterations) if not row["is_observed"])
+    base_ns = kineto.get("baseTimeNanoseconds", 0)
+    times = [(node["ts"], node["inclusive_dur"]) for node in document(linked.path)["nodes"] if "ts" in node]
+    for start, duration in times:
+        assert first["start_ns"] - 1000 <= start * 1000 + base_ns
+        assert (start + duration) * 1000 + base_ns <= first["start_ns"] + first["dur_ns"] + 1000
+    slow = [node["inclusive_dur"] for node in document(observed.path)["nodes"] if "ts" in node]
+    assert sum(duration for _, duration in times) < 0.7 * sum(slow)
+    assert trace.relink(iteration=3).to_et_plus(tmp_path / "third.json").num_observed == 0
 
 
 @pytest.mark.unit
@@ -136,7 +157,8 @@ def test_by_command(data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[st
     files = ["--et", str(folder / "torch_et_1.json.gz"), "--kineto", str(folder / "kineto_trace_1.json.gz")]
     target = tmp_path / "linked.json"
     assert main(["link", *files, "--rank", "1", "-o", str(target)]) == 0
-    assert capsys.readouterr().out == f"{target}: 600 of 606 nodes with times, 0 device events added, 0 left out\n"
+    times = "600 of 606 nodes with times (600 of them in an observed iteration: too long)"
+    assert capsys.readouterr().out == f"{target}: {times}, 0 device events added, 0 left out\n"
     by_folder = tmp_path / "again.json"
     assert main(["link", "--kineto", str(folder), "--rank", "1", "-o", str(by_folder)]) == 0
     assert by_folder.read_bytes() == target.read_bytes()

@@ -116,8 +116,36 @@ def test_ctrl_c_keeps_the_recording_as_prof(shell: Any, capsys: pytest.CaptureFi
 def test_an_error_before_the_window_raises_alone(shell: Any, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(ZeroDivisionError):
         shell.run_cell_magic("kinetoscope", "-r trace --wait 2 --active 1", "1 / 0")
-    assert "trace" not in shell.user_ns
+    assert shell.user_ns["trace"] is None, "an older recording would pass for this one"
     assert "recorded until" not in capsys.readouterr().out
+
+
+def test_each_of_several_windows_can_be_read(shell: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    cell = "for step in range(12):\n    torch.ones(3).cosh()\n    prof.step()\n"
+    trace = shell.run_cell_magic("kinetoscope", "--warmup 1 --active 1 --repeat 3 --no-et -r found", cell)
+    assert shell.user_ns["found"] is trace
+    assert [iterations(each) for each in shell.user_ns["prof"].traces] == [[1], [3], [5]]
+    assert "recorded 3 windows" in capsys.readouterr().out
+    with pytest.raises(ZeroDivisionError):
+        shell.run_cell_magic("kinetoscope", "--warmup 1 --active 1 --repeat 3 --no-et", cell + "1 / 0")
+    assert [iterations(each) for each in shell.user_ns["prof"].traces] == [[1], [3], [5]]
+
+
+def test_a_temporary_folder_lasts_as_long_as_its_recording(shell: Any) -> None:
+    import gc
+
+    folders = []
+    shell.user_ns["note"] = folders.append
+    shell.run_cell_magic("kinetoscope", "--no-et", "note(prof.dir)")
+    gc.collect()
+    assert not Path(folders[0]).exists()
+
+
+def test_a_report_is_written_where_the_cell_began(shell: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "other").mkdir()
+    shell.run_cell_magic("kinetoscope", "--no-et -o report.html", "import os; os.chdir('other')")
+    assert (tmp_path / "report.html").exists()
 
 
 # --- await --------------------------------------------------------------------------------------------------------
@@ -187,6 +215,8 @@ def test_annotations_of_a_cell_are_evaluated_as_in_any_cell(shell: Any) -> None:
         ("-r 1x", "found 1x"),
         ("--warmup 1", "--warmup needs --active"),
         ("-o report.json", "ends in .html"),
+        ("-o none/report.html", "no such folder: none, for the report report.html"),
+        ("-o 'report.html", "no closing quotation in -o 'report.html"),
     ],
 )
 def test_a_wrong_option_is_told_before_anything_runs(shell: Any, line: str, expected: str) -> None:

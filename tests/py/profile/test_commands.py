@@ -200,6 +200,23 @@ def test_a_parameter_that_needs_another_says_so(tmp_path: Path, options: dict[st
         ks.profile(tmp_path, **options)
 
 
+def test_a_program_that_ended_the_recording_fails(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    script = tmp_path / "train.py"
+    script.write_text("import torch\nwith torch.profiler.profile(): torch.ones(3)\nprint('ran')\n")
+    with pytest.raises(SystemExit) as ended:
+        main(["run", "-d", str(tmp_path / "traces"), str(script)])
+    said = capsys.readouterr()
+    assert (ended.value.code, said.out) == (1, "ran\n")
+    assert "one that another profiler has ended" in said.err
+
+
+def test_a_loop_that_is_too_short_fails(script: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["run", "--wait", "9", "--active", "1", "-d", str(tmp_path / "traces"), script, "2"])
+    assert ended.value.code == 1
+    assert "nothing was recorded: the loop ended in iteration 2" in capsys.readouterr().err
+
+
 def test_no_script(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", "-d", str(tmp_path / "traces"), str(tmp_path / "none.py")]) == 2
     assert "no such script" in capsys.readouterr().err

@@ -251,6 +251,20 @@ def test_a_block_can_be_entered_again(tmp_path: Path, train: Callable[[], None])
     assert len(names(tmp_path)) == 4
 
 
+def test_a_second_loop_after_the_last_window_is_told(tmp_path: Path, train: Callable[[], None]) -> None:
+    def loop() -> None:
+        with prof:
+            for _ in range(5):
+                train()
+                prof.step()
+
+    prof = ks.profile(tmp_path, wait=1, warmup=1, active=2)
+    loop()
+    with pytest.warns(RuntimeWarning, match="ended in iteration 10, after the last window: create a profile for each"):
+        loop()
+    assert len(prof.recordings) == 1
+
+
 # --- never in the way of the training -----------------------------------------------------------------------------
 
 
@@ -373,9 +387,14 @@ def test_an_error_of_the_block_is_the_one_to_see(tmp_path: Path, train: Callable
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"active": 0}, {"wait": 1}, {"active": 1, "wait": -1}, {"schedule": lambda _: None, "active": 1}]
+    "wrong",
+    [
+        *({"active": 0}, {"wait": 1}, {"active": 1, "wait": -1}, {"schedule": lambda _: None, "active": 1}),
+        *({"active": 1.5}, {"active": "2"}, {"schedule": 3}, {"schedule": lambda _: None}, {"schedule": lambda _: 1}),
+        *({"on_trace_ready": 5}, {"rank": "a"}, {"rank": -1}),
+    ],
 )
-def test_a_schedule_that_is_none(tmp_path: Path, wrong: dict[str, Any]) -> None:
+def test_an_argument_that_is_none(tmp_path: Path, wrong: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=r"ks\.profile: (expected|wait= needs active=)"):
         ks.profile(tmp_path, **wrong)
 

@@ -136,6 +136,18 @@ def test_rows(cuda: ks.Trace) -> None:
     assert ids.rows(3, 3) == []
 
 
+def test_rows_are_counted_as_in_a_slice(cuda: ks.Trace) -> None:
+    rows = cuda.events.rows()
+    for start, stop in [(-3, None), (2, -2), (5, 2), (0, 10**12), (10**12, None)]:
+        assert cuda.events.rows(start, stop) == rows[start:stop]
+
+
+@pytest.mark.parametrize("columns", [(), ("name", "name")])
+def test_columns_are_each_selected_once(cuda: ks.Trace, columns: tuple[str, ...]) -> None:
+    with pytest.raises(ValueError, match="expected columns, each once"):
+        cuda.events.select(*columns)
+
+
 def test_no_such_table(cuda: ks.Trace) -> None:
     with pytest.raises(KeyError, match="nonsense"):
         cuda.table("nonsense")

@@ -2,11 +2,13 @@
 //! iteration.
 
 use super::call::is_call;
-use super::iteration_match::RecordingPair;
+use super::iteration_match::{IterationMatch, RecordingPair};
 use super::matched_nodes::MatchedNodes;
 use super::node_links::NodeLinks;
 use super::recorded::RecordedTime;
+use super::sequence::FIT;
 use super::shape::InputShapes;
+use super::stand_in::StandIns;
 use super::{fill, id, parent, process, recorded, sequence, stand_in, thread};
 use crate::error::Position;
 use crate::id::OptionalColumn;
@@ -21,7 +23,7 @@ pub(in crate::link) fn link_nodes(trace: &Trace, iterations: &[Iteration], warni
     let found = find(trace, iterations, warnings);
     let mut links = NodeLinks {
         node_of_event: OptionalColumn::empty(trace.events.len()),
-        stand_in: OptionalColumn::default(),
+        stand_ins: StandIns::default(),
         event_of_node: OptionalColumn::empty(trace.nodes.len()),
         parent_of_node: parent::link_parents(trace, warnings),
         how: found.how,
@@ -40,7 +42,7 @@ pub(in crate::link) fn link_nodes(trace: &Trace, iterations: &[Iteration], warni
     links.recorded = RecordedTime::of(trace, &links, iterations);
     (links.without_node, links.without_event) = recorded::missing(trace, &links);
     recorded::count_missing(trace, &links, warnings);
-    links.stand_in = stand_in::find(trace, iterations, &links);
+    links.stand_ins = stand_in::find(trace, iterations, &links.node_of_event);
     links
 }
 
@@ -57,7 +59,9 @@ pub(super) fn find(trace: &Trace, iterations: &[Iteration], warnings: &mut Warni
     }
     let asked = trace.execution_header.iter().find(|(key, _)| trace.strings.text(*key) == ASKED_FOR);
     if let Some((_, iteration)) = asked {
-        return by_names(trace, iterations, trace.strings.text(*iteration).parse().ok(), warnings);
+        let number = trace.strings.text(*iteration).parse().ok();
+        let observed = number.and_then(|number| by_observed(trace, iterations, number));
+        return observed.unwrap_or_else(|| by_names(trace, iterations, number, warnings));
     }
     if process::are_of_two_processes(trace) {
         warnings.push_many(WarningKind::OtherProcess, 1, Position::default);
@@ -78,6 +82,29 @@ pub(super) fn find(trace: &Trace, iterations: &[Iteration], warnings: &mut Warni
         return external.found(LinkMethod::ExternalId);
     }
     by_names(trace, iterations, None, warnings)
+}
+
+/// Links an iteration in which the observer did not run with the nodes that stand for its calls.
+/// `None` if the observer ran in it, or if it does not fit the observed one.
+fn by_observed(trace: &Trace, iterations: &[Iteration], number: i64) -> Option<MatchedNodes> {
+    let place = iterations.iter().position(|iteration| iteration.number == number && !iteration.is_observed)?;
+    let recorded = id::shared(trace, ArgKey::RecordId);
+    if recorded.count == 0 || !recorded.are_of_one_run() || process::are_of_two_processes(trace) {
+        return None;
+    }
+    let observed = recorded.found(LinkMethod::RecordId).rows;
+    let mut node_of_event = OptionalColumn::empty(trace.events.len());
+    observed.iter().for_each(|(event, node)| node_of_event.set(*event as usize, *node));
+    let stand_ins = stand_in::find(trace, iterations, &node_of_event);
+    let is_inside = |row: &usize| Iteration::at(iterations, trace.events.start[*row]) == Some(place);
+    let rows = (0..trace.events.len()).filter(is_inside);
+    let rows: Vec<_> = rows.filter_map(|row| Some((row as u32, stand_ins.find(row)?.0))).collect();
+    let fit = rows.len() as f32 / observed.len().max(1) as f32;
+    let [first, last] = [rows.first()?.0, rows.last()?.0];
+    let window = IterationMatch { iteration: number, fit, first, last, is_of_events: true, is_linked: true };
+    let confidence = fit * LinkMethod::ObservedIteration.confidence();
+    let found = MatchedNodes { rows, how: Some(LinkMethod::ObservedIteration), confidence, windows: vec![window] };
+    (fit >= FIT).then_some(found)
 }
 
 /// Links by the order of names: from end to end, or else the one recording within the other.

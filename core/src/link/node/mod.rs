@@ -1,6 +1,7 @@
 //! Links host events with nodes of the Execution Trace.
 
 mod align;
+mod arguments;
 mod band;
 mod call;
 mod consensus;
@@ -27,4 +28,4 @@ pub use iteration_match::IterationMatch;
 pub(super) use linker::{ASKED_FOR, link_nodes};
 pub use node_links::NodeLinks;
 pub use recorded::RecordedTime;
-pub(super) use sequence::FIT;
+pub(crate) use sequence::FIT;

@@ -2,6 +2,7 @@
 
 use super::iteration_match::IterationMatch;
 use super::recorded::RecordedTime;
+use super::stand_in::StandIns;
 use crate::id::OptionalColumn;
 use crate::link::link_method::LinkMethod;
 
@@ -10,9 +11,9 @@ use crate::link::link_method::LinkMethod;
 pub struct NodeLinks {
     /// Row of the node of an event; a row an event.
     pub node_of_event: OptionalColumn,
-    /// Row of a node that stands for an event: that of the same call in the iteration in which the
-    /// observer ran, where it did not run in all; a row an event.
-    pub stand_in: OptionalColumn,
+    /// Nodes that stand for events: those of the same calls in the iteration in which the observer
+    /// ran, where it did not run in all.
+    pub stand_ins: StandIns,
     /// Row of the event of a node; a row a node.
     pub event_of_node: OptionalColumn,
     /// Row of the parent of a node; a row a node.
@@ -43,6 +44,6 @@ impl NodeLinks {
     /// The node of an event, or the one that stands for it, and how it was found.
     pub fn find(&self, event: usize) -> Option<(u32, LinkMethod)> {
         let own = self.node_of_event.get(event).zip(self.how);
-        own.or_else(|| Some((self.stand_in.get(event)?, LinkMethod::ObservedIteration)))
+        own.or_else(|| self.stand_ins.find(event))
     }
 }

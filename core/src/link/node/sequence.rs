@@ -24,7 +24,7 @@ pub(super) struct LinkedSequence {
 ///
 /// Traces of different models have whole stretches in common, such as those of one layer, but not
 /// this much.
-pub(in crate::link) const FIT: f32 = 0.8;
+pub(crate) const FIT: f32 = 0.8;
 
 impl LinkedSequence {
     /// All threads as one.

@@ -4,19 +4,36 @@
 //! that iteration then stand for the same calls in the others.
 
 use super::align::{PlacePair, align};
+use super::arguments::{ArgumentMatch, InputArguments};
 use super::consensus::NameSequences;
 use super::name_ids::NameIds;
-use super::node_links::NodeLinks;
-use super::shape::InputShapes;
 use super::thread::{CallSequence, of_events};
 use crate::id::OptionalColumn;
 use crate::link::iteration::Iteration;
+use crate::link::link_method::LinkMethod;
 use crate::trace::Trace;
 use crate::trace::iteration::iteration_number;
 
 /// A stretch is compared with the observed one if neither has so many times the calls of the other:
 /// this keeps the time linear.
 const MAX_RATIO: usize = 4;
+
+/// The nodes that stand for events; rows of nodes, a row an event.
+#[derive(Debug, Clone, Default)]
+pub struct StandIns {
+    /// Of calls with the same inputs.
+    pub alike: OptionalColumn,
+    /// Of calls at the same place: an input has another value, or nothing is known of inputs.
+    pub placed: OptionalColumn,
+}
+
+impl StandIns {
+    /// The node that stands for an event, and how it was found.
+    pub fn find(&self, event: usize) -> Option<(u32, LinkMethod)> {
+        let alike = self.alike.get(event).map(|node| (node, LinkMethod::ObservedIteration));
+        alike.or_else(|| Some((self.placed.get(event)?, LinkMethod::ObservedPlace)))
+    }
+}
 
 /// Calls of one thread in one iteration.
 struct IterationCalls<'a> {
@@ -27,14 +44,15 @@ struct IterationCalls<'a> {
 /// The node that stands for each event, by thread: that of the same call in the observed iteration
 /// before, or else after. Empty where the observer ran in no iteration, or in all.
 ///
-/// A node whose inputs have other shapes stands for no event.
-pub(super) fn find(trace: &Trace, iterations: &[Iteration], links: &NodeLinks) -> OptionalColumn {
+/// The node of a call whose inputs have other shapes or types stands for no event.
+pub(super) fn find(trace: &Trace, iterations: &[Iteration], node_of_event: &OptionalColumn) -> StandIns {
     let num_observed = iterations.iter().filter(|iteration| iteration.is_observed).count();
-    if links.how.is_none() || num_observed == 0 || num_observed == iterations.len() {
-        return OptionalColumn::default();
+    if num_observed == 0 || num_observed == iterations.len() {
+        return StandIns::default();
     }
-    let mut column = OptionalColumn::empty(trace.events.len());
-    let shapes = InputShapes::new(trace);
+    let [mut alike, mut placed] = [(); 2].map(|()| OptionalColumn::empty(trace.events.len()));
+    let arguments = InputArguments::new(trace);
+    let mut are_inputs_known = false;
     for mut sequence in of_events(trace, &mut NameIds::new(&trace.strings)) {
         // The names of iterations differ in their numbers alone.
         for (row, name) in sequence.rows.iter().zip(&mut sequence.names) {
@@ -48,13 +66,17 @@ pub(super) fn find(trace: &Trace, iterations: &[Iteration], links: &NodeLinks) -
             if iterations[*at].is_observed {
                 observed = Some(place);
             } else if let Some((_, observed)) = observed.map(|place| &parts[place]) {
-                for (event, node) in stand_ins(calls, observed, links, &shapes) {
+                for [event, observed] in same_calls(calls, observed, &arguments) {
+                    let Some(node) = node_of_event.get(observed as usize) else { continue };
+                    are_inputs_known = are_inputs_known || arguments.are_known(event);
+                    let is_alike = arguments.compare([event, observed]) == ArgumentMatch::Alike;
+                    let column = if is_alike { &mut alike } else { &mut placed };
                     column.set(event as usize, node);
                 }
             }
         }
     }
-    column
+    if are_inputs_known { StandIns { alike, placed } } else { StandIns { placed: alike, alike: placed } }
 }
 
 /// The calls of each iteration in which the thread has any, with its place; in the order of time.
@@ -73,27 +95,35 @@ fn parts<'a>(trace: &Trace, iterations: &[Iteration], sequence: &'a CallSequence
     parts
 }
 
-/// Rows of events, each with the node that stands for it.
-fn stand_ins(
+/// Rows of events, each with that of the same call in the observed iteration.
+///
+/// Calls with the same inputs first; between them, those at the same place whose values differ.
+fn same_calls(
     calls: &IterationCalls<'_>,
     observed: &IterationCalls<'_>,
-    links: &NodeLinks,
-    shapes: &InputShapes<'_>,
-) -> Vec<(u32, u32)> {
+    arguments: &InputArguments<'_>,
+) -> Vec<[u32; 2]> {
     let (few, many) = (calls.rows.len().min(observed.rows.len()), calls.rows.len().max(observed.rows.len()));
     if few * MAX_RATIO < many {
         return Vec::new();
     }
-    let rows = |(at, to): PlacePair| {
-        let event = calls.rows[at as usize];
-        Some((event, links.node_of_event.get(observed.rows[to as usize] as usize)?))
+    let events = |(at, to): PlacePair| [calls.rows[at as usize], observed.rows[to as usize]];
+    let aligned = |least: ArgumentMatch| {
+        let is_contradicted = |pair: PlacePair| arguments.compare(events(pair)) < least;
+        let names = NameSequences { a: calls.names, b: observed.names, is_contradicted: &is_contradicted };
+        align(&names, 0..observed.names.len(), 0)
     };
-    let is_contradicted = |pair: PlacePair| rows(pair).is_some_and(|(event, node)| shapes.contradict(event, node));
-    let names = NameSequences { a: calls.names, b: observed.names, is_contradicted: &is_contradicted };
-    let aligned = align(&names, 0..observed.names.len(), 0);
+    let placed = aligned(ArgumentMatch::OtherValue);
     // Other work may have a stretch in common with that of the observed iteration.
-    if (aligned.num_matched as usize) * 2 < few {
+    if (placed.num_matched as usize) * 2 < few {
         return Vec::new();
     }
-    aligned.certain.into_iter().filter_map(rows).collect()
+    let alike = aligned(ArgumentMatch::Alike).certain;
+    let is_between = |(at, to): &PlacePair| {
+        let next = alike.partition_point(|pair| pair.0 < *at);
+        alike.get(next).is_none_or(|after| *at < after.0 && *to < after.1)
+            && next.checked_sub(1).is_none_or(|before| alike[before].1 < *to)
+    };
+    let placed: Vec<_> = placed.certain.into_iter().filter(is_between).collect();
+    alike.into_iter().chain(placed).map(events).collect()
 }

@@ -17,6 +17,7 @@ use crate::time::Ts;
 use crate::trace::arg_key::ArgKey;
 use crate::trace::node::{self, NodeKind, NodeValues};
 use crate::warning::WarningKind;
+use crate::write::clean_iteration::num_observed;
 
 /// Makes the Chakra trace of a rank: a node for each node of the Execution Trace and each event of
 /// a device.
@@ -191,6 +192,9 @@ impl ChakraGraph<'_> {
         warnings.push_many(WarningKind::DeviceEventWithoutNode, without.count() as u64, Position::default);
         let unmeasured = vertices.all.iter().filter(|vertex| vertex.measured.is_none());
         warnings.push_many(WarningKind::NodeWithoutTime, unmeasured.count() as u64, Position::default);
+        let nodes = &self.linked.links.nodes;
+        let events = (0..self.linked.trace.nodes.len()).filter_map(|row| nodes.event_of_node.get(row));
+        warnings.push_many(WarningKind::ObservedTime, num_observed(self.linked, events) as u64, Position::default);
     }
 }
 

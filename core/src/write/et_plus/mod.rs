@@ -18,6 +18,7 @@ mod wait;
 use std::fmt::Write as _;
 use std::io;
 
+use super::clean_iteration::num_observed;
 use super::execution::write_node;
 use super::micros::write_micros;
 use super::node_document::{DocumentStyle, NodeDocument};
@@ -39,6 +40,8 @@ pub struct EtPlusTally {
     pub num_nodes: usize,
     /// Those of them that have times.
     pub num_linked: usize,
+    /// Those with the times of an iteration in which the observer ran.
+    pub num_observed: usize,
     /// Kernels, copies and fills that were added.
     pub num_device_events: usize,
     /// Device events without a link, because no id leads to a node.
@@ -226,9 +229,11 @@ impl EtPlusWriter<'_> {
         let trace = &self.linked.trace;
         let num_device_events = self.times.kernels.len();
         let num_all = (0..trace.events.len()).filter(|row| is_device_work(self.linked, *row)).count();
+        let events = || (0..trace.nodes.len()).filter_map(|row| event(self.linked, row));
         EtPlusTally {
             num_nodes: trace.nodes.len(),
-            num_linked: (0..trace.nodes.len()).filter(|row| event(self.linked, *row).is_some()).count(),
+            num_linked: events().count(),
+            num_observed: num_observed(self.linked, events()),
             num_device_events,
             num_left_out: num_all.saturating_sub(num_device_events),
         }

@@ -20,6 +20,7 @@ from kinetoscope._cli.reading import (
     report_defects_of,
 )
 from kinetoscope._cli.terminal import busy
+from kinetoscope._export.clean_times import with_clean_times
 from kinetoscope._export.job_groups import JobPlace, job_places
 from kinetoscope._io.inputs import refuse_input
 from kinetoscope.chakra import GROUPS, expect_agreement, job_groups, write_chakra, write_groups
@@ -66,6 +67,8 @@ def _link(options: LinkOptions) -> None:
         raise ValueError(f"expected a Kineto trace, found an Execution Trace alone: {trace.source}")
     trace = _relinked(trace, options.iteration)
     report_defects(trace)
+    if options.iteration is None and not options.like_chakra:
+        trace = with_clean_times([trace])[0]
     nodes = trace.coverage["nodes"]
     if nodes["count"] and not nodes["num_linked"]:
         raise ValueError(f"expected two files of one run, found no link of {nodes['count']:,} nodes: {_DOCTOR}")
@@ -176,6 +179,8 @@ def _chakra(options: ChakraOptions) -> None:
     files = outputs(found, options.output, ".")
     refuse_input(options.output.parent / GROUPS)
     traces = [_relinked(file.trace, options.iteration) for file in files]
+    if options.iteration is None:
+        traces = with_clean_times(traces)
     places = job_places(found, traces) if isinstance(found, TraceSet) else [None]
     for file, trace, place in zip(files, traces, places, strict=True):
         report_defects_of(trace, file.rank)

@@ -6,10 +6,11 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from kinetoscope._export.clean_times import with_clean_times
 from kinetoscope._io.atomic import write_atomic
 
 if TYPE_CHECKING:
-    from kinetoscope import _native
+    from kinetoscope.trace import Trace
 
 
 class EtPlusFile(NamedTuple):
@@ -24,15 +25,19 @@ class EtPlusFile(NamedTuple):
     """Number of kernels, copies and fills that were added as nodes."""
     num_left_out: int
     """Number of kernels, copies and fills that were omitted: their node is unknown."""
+    num_observed: int
+    """Number of nodes with times of an iteration with the observer, which slows the host."""
 
     def __str__(self) -> str:
+        observed = f" ({self.num_observed:,} of them in an observed iteration: too long)" if self.num_observed else ""
         return (
-            f"{self.path}: {self.num_linked:,} of {self.num_nodes:,} nodes with times, "
+            f"{self.path}: {self.num_linked:,} of {self.num_nodes:,} nodes with times{observed}, "
             f"{self.num_device_events:,} device events added, {self.num_left_out:,} left out"
         )
 
 
-def write_et_plus(native: _native.Trace, path: str | os.PathLike[str], *, like_chakra: bool) -> EtPlusFile:
+def write_et_plus(trace: Trace, path: str | os.PathLike[str], *, like_chakra: bool) -> EtPlusFile:
     """Writes the file under a temporary name, then renames it; see `Trace.to_et_plus`."""
+    native = (trace if like_chakra else with_clean_times([trace])[0])._native  # noqa: SLF001 - the core writes it
     target, counts = write_atomic(path, lambda target, gzip: native.write_et_plus(target, gzip, like_chakra))
     return EtPlusFile(target, *counts)

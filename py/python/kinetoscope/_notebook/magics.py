@@ -5,11 +5,14 @@ from __future__ import annotations
 import argparse
 import ast
 import shlex
+import shutil
 import tempfile
-from contextlib import contextmanager, nullcontext, suppress
+import weakref
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from inspect import CO_COROUTINE
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from kinetoscope._base.tell import tell
@@ -25,7 +28,8 @@ if TYPE_CHECKING:
 _DESCRIPTION = (
     "Record an expression (%kinetoscope [options] f(x)) or a cell (%%kinetoscope [options]), and show its trace. "
     "The code may call prof.step() to end an iteration, and may use await. "
-    "After an exception or Ctrl-C, the variable NAME or prof holds the recording so far."
+    "After an exception or Ctrl-C, the variable NAME or prof holds the recording so far. "
+    "Of several windows, the last is shown, and prof.traces lists all."
 )
 _MAGIC = "kinetoscope"
 
@@ -124,6 +128,14 @@ def _expression(line: str, code: list[str]) -> str:
     return "".join(line.split(None, num_options)[num_options:])
 
 
+def _words(line: str) -> list[str]:
+    """Splits options as a shell does."""
+    try:
+        return shlex.split(line)
+    except ValueError as error:
+        _parser().error(f"{str(error).lower()} in {line}")
+
+
 class _Magic:
     """One use of a magic."""
 
@@ -136,7 +148,7 @@ class _Magic:
         Raises the code's errors.
         """
         # `shlex` would remove quotes and blanks of an expression
-        words = line.split() if cell is None else shlex.split(line)
+        words = line.split() if cell is None else _words(line)
         with suppress(_HelpShown):
             options = options_from(_MagicOptions, _parser().parse_args(words))
             if options.result and not options.result.isidentifier():
@@ -159,37 +171,39 @@ class _Magic:
     def _recording(self, program: _Program, options: _MagicOptions) -> Generator[_Recording]:
         """Records the block. Afterwards, reads and binds the trace, even if the block raises."""
         recording, names = _Recording(), self._shell.user_ns
-        folder = options.recording.dir
-        with nullcontext(folder) if folder else tempfile.TemporaryDirectory() as folder:
-            try:
-                prof = create_profile(options.recording, folder)
-            except ValueError as error:
-                _parser().error(str(error))
-            try:
-                with _bound(names, prof), prof:
-                    yield recording
-            except BaseException:
-                with suppress(Exception):  # the error of the cell takes precedence
-                    self._keep(prof, options)
-                raise
-            if not program.is_quiet:
-                self._show(recording.value)
-            recording.trace = prof.trace if prof.recordings else None
-        if recording.trace is not None and options.recording.output:
-            tell(recording.trace.report(options.recording.output))
+        report = options.recording.output and str(Path(options.recording.output).absolute())
+        prof = _created(options.recording)
+        try:
+            with _bound(names, prof), prof:
+                yield recording
+        except BaseException:
+            with suppress(Exception):  # the error of the cell takes precedence
+                self._keep(prof, options.result, report)
+            raise
+        if not program.is_quiet:
+            self._show(recording.value)
+        recording.trace = prof.trace if prof.recordings else None
         if options.result:
             names[options.result] = recording.trace
+        if (number := len(prof.recordings)) > 1:
+            names["prof"] = prof
+            tell(f"recorded {number} windows, the last of which follows; prof.traces lists all")
+        if recording.trace is not None and report:
+            tell(recording.trace.report(report))
 
-    def _keep(self, prof: profile, options: _MagicOptions) -> None:
+    def _keep(self, prof: profile, result: str | None, report: str | None) -> None:
         """Binds the recording of code that raised, and shows its summary and the variable."""
-        if not prof.recordings:
+        trace, names = prof.trace if prof.recordings else None, self._shell.user_ns
+        if result:
+            names[result] = trace  # without a window not that of an earlier cell
+        if trace is None:
             return
-        trace, names = prof.trace, self._shell.user_ns
-        names |= {options.result: trace} if options.result else {"prof": prof}
+        if not result or len(prof.recordings) > 1:
+            names["prof"] = prof
         self._show(trace)
-        if options.recording.output:
-            tell(trace.report(options.recording.output))
-        tell(f"recorded until the exception: {options.result or 'prof.trace'}")
+        tell(f"recorded until the exception: {result or 'prof.trace'}")
+        if report:
+            tell(trace.report(report))
 
     def _show(self, value: object) -> None:
         """Shows the value of the last expression, as the cell would without the magic."""
@@ -197,6 +211,23 @@ class _Magic:
             from IPython.display import display
 
             display(value)
+
+
+def _created(options: RecordingOptions) -> profile:
+    """Creates the recording. A temporary folder lasts as long as it, as it may read more windows.
+
+    Raises UsageError for contradictory options.
+    """
+    folder = options.dir or tempfile.mkdtemp()
+    try:
+        prof = create_profile(options, folder)
+    except ValueError as error:
+        if not options.dir:
+            shutil.rmtree(folder)
+        _parser().error(str(error))
+    if not options.dir:
+        weakref.finalize(prof, shutil.rmtree, folder, ignore_errors=True)
+    return prof
 
 
 @dataclass

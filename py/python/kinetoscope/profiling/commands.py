@@ -55,6 +55,8 @@ def _run(options: RunOptions) -> None:
                 _run_program(options, prof)
         finally:
             _print_files(prof, options.recording.output, home)
+        if prof.has_missed:
+            raise SystemExit(1)  # a warning has told why
     finally:
         sys.argv, sys.path[:] = before
 

@@ -64,7 +64,8 @@ class Observer:
         """Stops writing in a forked child. The window continues in the parent."""
         observer, self._torch = self._torch, None
         if observer is not None:
-            pytorch.leave_observer(observer)
+            with without_warnings():
+                pytorch.leave_observer(observer)
 
     @property
     def is_running(self) -> bool:
@@ -90,6 +91,13 @@ class Observer:
             self.stop()
         except Exception as error:  # noqa: BLE001 - the training must continue
             warn(f"ks.profile: the Execution Trace could not be finished: {type(error).__name__}: {error}")
+
+
+def is_wanted(execution_trace: object) -> bool:
+    """Raises ValueError for a word that is none of the options."""
+    if execution_trace not in (True, False, "same"):
+        raise ValueError(f'ks.profile: expected execution_trace= True, False or "same", found {execution_trace!r}')
+    return bool(execution_trace)
 
 
 def _resources(execution: Path) -> Path:

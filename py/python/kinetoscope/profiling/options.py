@@ -96,18 +96,25 @@ def _counts(text: str) -> list[int]:
 def create_profile(options: RecordingOptions, folder: str) -> profile:
     """Creates the recording; `folder` is for its traces.
 
-    Raises ValueError for options that contradict or need each other, and for a report with the
-    extension of another format.
+    Raises ValueError for options that contradict or need each other, and for a report that has
+    the extension of another format or no folder.
     """
     _expect_partners(options)
     if options.output:
-        expect_extension(Path(options.output), ".html")
+        _expect_report(Path(options.output))
     from kinetoscope.profiling.profiler import profile
 
     parameters = {name: value for name, value in options.profile._asdict().items() if value is not None}
     if options.slow_step is None and options.at is None:
         return profile(folder, **parameters)
     return profile.on_demand(folder, slow_step=options.slow_step, at=options.at or (), **parameters)
+
+
+def _expect_report(path: Path) -> None:
+    """Raises ValueError before the program runs: after it, the report would be lost."""
+    expect_extension(path, ".html")
+    if not path.absolute().parent.is_dir():
+        raise ValueError(f"no such folder: {path.parent}, for the report {path.name}")
 
 
 def _expect_partners(options: RecordingOptions) -> None:

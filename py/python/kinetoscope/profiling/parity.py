@@ -61,7 +61,8 @@ class TorchMethods:
     def export_memory_timeline(self, path: str, device: str | None = None) -> None:
         """Writes memory over time as `.html`, `.json`, `.json.gz` or `.raw.json.gz`, by extension.
 
-        Requires `profile_memory=True`, `record_shapes=True` and `with_stack=True`.
+        Requires `profile_memory=True`, `record_shapes=True` and `with_stack=True`. Includes the
+        observed iteration, as torch writes the whole window.
         """
         self._profiler.export_memory_timeline(path, device)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, final
+from typing import Any, SupportsIndex, final
 
 from kinetoscope.profiling import pytorch
 from kinetoscope.profiling.observer import Observer
@@ -82,14 +82,23 @@ class Plan:
             raise
 
 
+def expect_function(given: object, name: str) -> None:
+    """Raises ValueError for an argument that cannot be called."""
+    if given is not None and not callable(given):
+        raise ValueError(f"ks.profile: expected a function as {name}=, found {given!r}")
+
+
 def _valid(action: Any) -> Any:
-    """Raises ValueError for the action that only torch may set."""
+    """Raises ValueError for what is no action, and for the one that only torch may set."""
+    if not pytorch.is_action(action):
+        raise ValueError(f"ks.profile: expected a schedule that returns ProfilerAction, found {action!r}")
     if action.name == "DEVICE_STOPPED":
         raise ValueError("ks.profile: expected a schedule without DEVICE_STOPPED, found one: only torch may set it")
     return action
 
 
 def _schedule(given: Schedule | None, counts: pytorch.Counts, *, is_observed: bool) -> Schedule:
+    expect_function(given, "schedule")
     positive = {name: value for name, value in counts.items() if value and name != "repeat"}
     if given is not None:
         if positive:
@@ -97,8 +106,8 @@ def _schedule(given: Schedule | None, counts: pytorch.Counts, *, is_observed: bo
         return given
     for name, value in counts.items():
         minimum = int(name == "active")
-        if value is not None and value < minimum:
-            raise ValueError(f"ks.profile: expected {name}= of at least {minimum}, found {value}")
+        if value is not None and (not isinstance(value, SupportsIndex) or value < minimum):
+            raise ValueError(f"ks.profile: expected {name}= of at least {minimum}, found {value!r}")
     if counts["active"] is None:
         several = ["repeat"] if (counts["repeat"] or 0) > 1 else []
         for name in [*positive, *several]:

@@ -22,11 +22,11 @@ from kinetoscope.profiling.guard import RUNNING
 from kinetoscope.profiling.interrupts import Interrupts
 from kinetoscope.profiling.limits import Limits, Size
 from kinetoscope.profiling.marks import NSYS, Marks
-from kinetoscope.profiling.observer import Observer
+from kinetoscope.profiling.observer import Observer, is_wanted
 from kinetoscope.profiling.on_demand import OnDemand
 from kinetoscope.profiling.overhead import Meter, Overhead
-from kinetoscope.profiling.plan import Plan
-from kinetoscope.profiling.rank import Ranks, current_rank, is_among
+from kinetoscope.profiling.plan import Plan, expect_function
+from kinetoscope.profiling.rank import Ranks, current_rank, expect_rank, is_among
 from kinetoscope.profiling.sampling import Sampling
 from kinetoscope.profiling.steps import Loops
 from kinetoscope.profiling.stub import is_stub
@@ -154,6 +154,8 @@ class profile(Loops, OnDemand):  # noqa: N801 - a drop-in replacement for torch.
         check: bool = True,
         compress: bool = True,
     ) -> None:
+        expect_rank(rank)
+        expect_function(on_trace_ready, "on_trace_ready")
         super().__init__(Path(dir).absolute())  # the loop may change the working folder
         self._interrupts = Interrupts()
         self._compress = compress
@@ -164,9 +166,9 @@ class profile(Loops, OnDemand):  # noqa: N801 - a drop-in replacement for torch.
         self._on_trace_ready = on_trace_ready
         self._is_marking = nsys or bool(os.environ.get(NSYS))
         has_other = execution_trace_observer is not None or pytorch.observes_itself() or self._is_marking
-        self._observer = Observer() if _is_wanted(execution_trace) and not has_other else None
+        self._observer = Observer() if is_wanted(execution_trace) and not has_other else None
         self._folder: RecordingFolder | None = None
-        self._num_windows, self._since_ns = 0, 0
+        self._num_windows = self._num_before = self._since_ns = 0
         self._handler_error: BaseException | None = None
         self._thread = threading.current_thread()
         self._has_started = self._is_in_callback = self._is_over = False
@@ -217,10 +219,13 @@ class profile(Loops, OnDemand):  # noqa: N801 - a drop-in replacement for torch.
             warn(f"ks.profile: on_trace_ready failed: {type(own).__name__}: {own}")
 
     def start(self) -> None:
-        """Starts the recording, as `with` does, at iteration 0. Raises the errors of `profile`."""
+        """Starts the recording, as `with` does. Raises the errors of `profile`.
+
+        After `stop`, goes on with the iterations of the schedule, as torch does.
+        """
         RUNNING.claim(self)
         try:
-            self._has_started = True
+            self._has_started, self._num_before = True, self._num_windows
             if self._is_recorded:
                 self._start()
             else:
@@ -368,9 +373,14 @@ class profile(Loops, OnDemand):  # noqa: N801 - a drop-in replacement for torch.
             return
         if lacks_step:
             warn("ks.profile: the loop ended without prof.step(): call it at the end of each iteration")
-        elif not self._num_windows and not self._has_failed and not self._trigger:
+        elif self._num_windows == self._num_before and not self._has_failed and not self._trigger:
             step = self._profiler.step_num
-            warn(f"ks.profile: nothing was recorded: the loop ended in iteration {step}, before the window started")
+            when = (
+                "after the last window: create a profile for each loop"
+                if self._num_windows
+                else "before the window started"
+            )
+            warn(f"ks.profile: nothing was recorded: the loop ended in iteration {step}, {when}")
 
     def _end(self) -> None:
         with self._meter("own"):
@@ -475,6 +485,11 @@ class profile(Loops, OnDemand):  # noqa: N801 - a drop-in replacement for torch.
         return Finished(kineto, execution, resources)
 
     @property
+    def has_missed(self) -> bool:
+        """Whether this rank was to be recorded, not only on request, and no window was."""
+        return self._is_recorded and not (self._is_marking or self._trigger or self.recordings)
+
+    @property
     def overhead(self) -> Overhead:
         """Cost of the recording so far."""
         return self._meter.overhead
@@ -482,10 +497,3 @@ class profile(Loops, OnDemand):  # noqa: N801 - a drop-in replacement for torch.
     def __repr__(self) -> str:
         state = f"running, iteration {self._profiler.step_num}" if self._folder else "stopped"
         return f"<kinetoscope.profile of {str(self.dir)!r}: {state}, {self._num_windows} recorded>"
-
-
-def _is_wanted(execution_trace: object) -> bool:
-    """Raises ValueError for a word that is none of the options."""
-    if execution_trace not in (True, False, "same"):
-        raise ValueError(f'ks.profile: expected execution_trace= True, False or "same", found {execution_trace!r}')
-    return bool(execution_trace)

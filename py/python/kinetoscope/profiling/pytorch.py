@@ -93,6 +93,11 @@ def action(name: str) -> Any:
     return _torch().profiler.ProfilerAction[name]
 
 
+def is_action(value: object) -> bool:
+    """Whether a value is a `ProfilerAction`."""
+    return isinstance(value, _torch().profiler.ProfilerAction)
+
+
 def records(action: Any) -> bool:
     """Whether a `ProfilerAction` records."""
     return action.name in {"RECORD", "RECORD_AND_SAVE"}

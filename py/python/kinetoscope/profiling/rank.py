@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Container
+from operator import index
+from typing import SupportsIndex
 
 from kinetoscope.profiling import pytorch
 
@@ -20,6 +22,12 @@ def current_rank() -> int:
     """Returns the rank of torch.distributed, else of torchrun, SLURM or MPI, else 0."""
     distributed = pytorch.distributed()
     return _number_from(_RANKS, 0) if distributed is None else int(distributed.get_rank())
+
+
+def expect_rank(rank: int | None) -> None:
+    """Raises ValueError for what is no rank."""
+    if rank is not None and (not isinstance(rank, SupportsIndex) or index(rank) < 0):
+        raise ValueError(f"ks.profile: expected rank= of at least 0, found {rank!r}")
 
 
 def local_rank() -> int:

@@ -207,6 +207,8 @@ def _identity(path: Path) -> object:
 
 
 def _copy_as(source: Path, target: Path) -> None:
+    if _identity(source) == _identity(target):
+        return
     if (source.suffix == ".gz") == (target.suffix == ".gz"):
         shutil.copyfile(source, target)
         return
