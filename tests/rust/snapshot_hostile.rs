@@ -92,6 +92,20 @@ fn a_snapshot_that_names_a_text_that_is_not_there_is_refused() {
 }
 
 #[test]
+fn a_snapshot_whose_header_lacks_its_base_time_is_refused() {
+    let snapshot = write_snapshot(&files::pair("synthetic_cuda").trace).unwrap();
+    let changes: [Change; 2] = [|columns| columns.header.clear(), |columns| columns.base_ns += 1];
+    for change in changes {
+        let wrong = changed(&snapshot, 0, |text| {
+            let mut columns = postcard::from_bytes(text).unwrap();
+            change(&mut columns);
+            postcard::to_stdvec(&columns).unwrap()
+        });
+        assert!(refusal(&wrong).contains("a base time that the header lacks"), "{}", refusal(&wrong));
+    }
+}
+
+#[test]
 fn a_snapshot_with_a_broken_value_is_refused() {
     let snapshot = write_snapshot(&files::pair("synthetic_cuda").trace).unwrap();
     let changes: [(&str, Change); 4] = [

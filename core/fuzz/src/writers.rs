@@ -48,7 +48,11 @@ fn written(write: impl FnOnce(&mut dyn io::Write) -> io::Result<()>) -> Vec<u8> 
 
 fn expect_json(write: impl FnOnce(&mut dyn io::Write) -> io::Result<()>) {
     let out = written(write);
-    let error = serde_json::from_slice::<Value>(&out).err().filter(|error| !error.to_string().contains("recursion"));
+    // A number beyond those of a float is JSON, too: it is written as it was read.
+    let is_fault = |error: &serde_json::Error| {
+        !["recursion", "number out of range"].iter().any(|words| error.to_string().contains(words))
+    };
+    let error = serde_json::from_slice::<Value>(&out).err().filter(is_fault);
     assert!(error.is_none(), "{error:?} in {}", String::from_utf8_lossy(&out));
 }
 

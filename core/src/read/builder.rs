@@ -319,7 +319,7 @@ impl TraceBuilder {
     /// Kineto writes 0 for times outside its clock. If such an event ends with the others, its end
     /// is kept.
     fn place_zero_times(&mut self) {
-        let far = if self.base_ns().is_some() { HOUR } else { CENTURY };
+        let far = if self.trace.header_base_ns().is_some() { HOUR } else { CENTURY };
         let trace = &mut self.trace;
         let points = trace.instants.iter().map(|row| row.time).chain(trace.counters.iter().map(|row| row.time));
         let others = trace.events.start.iter().copied().chain(points).filter(|time| *time != Ts(0));
@@ -344,17 +344,10 @@ impl TraceBuilder {
         placed.into_iter().for_each(|position| self.warn_at(position, WarningKind::ZeroTime));
     }
 
-    /// `baseTimeNanoseconds` of the header.
-    fn base_ns(&self) -> Option<i64> {
-        let base = self.trace.header_value("baseTimeNanoseconds")?;
-        let base = base.as_i64().or_else(|| base.as_str()?.parse().ok()).or_else(|| whole(base.as_f64()?));
-        base.filter(|base| *base > 0)
-    }
-
     /// Times are relative to `baseTimeNanoseconds` where there is one, unless they are plainly
     /// later than it.
     fn add_base_time(&mut self) {
-        let Some(base) = self.base_ns() else { return };
+        let Some(base) = self.trace.header_base_ns() else { return };
         // Most of them decide: a file may have an event or two at time 0.
         let starts = &self.trace.events.start;
         let num_later = starts.iter().filter(|start| start.0 >= base).count();
@@ -371,10 +364,4 @@ impl TraceBuilder {
         self.trace.metadata.iter_mut().filter_map(|row| row.time.as_mut()).for_each(shift);
         self.trace.base_ns = base;
     }
-}
-
-/// A float that stands for a whole number.
-fn whole(number: f64) -> Option<i64> {
-    let is_whole = number.fract() == 0.0 && number.abs() < i64::MAX as f64;
-    is_whole.then_some(number as i64)
 }

@@ -78,6 +78,13 @@ impl Trace {
         serde_json::from_str(self.strings.text(*json)).ok()
     }
 
+    /// `baseTimeNanoseconds` of the header.
+    pub(crate) fn header_base_ns(&self) -> Option<i64> {
+        let base = self.header_value("baseTimeNanoseconds")?;
+        let base = base.as_i64().or_else(|| base.as_str()?.parse().ok()).or_else(|| whole(base.as_f64()?));
+        base.filter(|base| *base > 0)
+    }
+
     /// Both headers as one JSON object: `{"kineto": {…}, "execution": {…}}`.
     pub fn metadata_json(&self) -> String {
         let object = |header: &[(StrId, StrId)]| {
@@ -176,4 +183,10 @@ impl Trace {
     pub fn track(&self, track: TrackId) -> &Track {
         &self.tracks[track.index()]
     }
+}
+
+/// A float that stands for a whole number.
+fn whole(number: f64) -> Option<i64> {
+    let is_whole = number.fract() == 0.0 && number.abs() < i64::MAX as f64;
+    is_whole.then_some(number as i64)
 }

@@ -124,6 +124,10 @@ fn without_rows(columns: &mut SnapshotColumns<'_>) -> Result<Trace, Error> {
         trace.warnings.push_many(kind, count, || first);
     }
     expect_texts(&trace)?;
+    // A written file has times from this base.
+    if trace.base_ns != 0 && trace.header_base_ns() != Some(trace.base_ns) {
+        return Err(fault("a base time that the header lacks"));
+    }
     Ok(trace)
 }
 
