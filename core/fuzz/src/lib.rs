@@ -32,6 +32,15 @@ pub fn exercise_file(bytes: &[u8]) {
 /// Does one of four parts of all that can be done with a trace. The sum of the input's bytes tells
 /// which, so any mutation may lead to another one: all of them at once are too slow.
 pub fn exercise_trace(trace: Trace, bytes: &[u8]) {
+    exercise(trace, bytes, writers::exercise);
+}
+
+/// The same of a trace that no reader made: its times may be some that readers repair.
+pub fn exercise_columns(trace: Trace, bytes: &[u8]) {
+    exercise(trace, bytes, writers::exercise_part);
+}
+
+fn exercise(trace: Trace, bytes: &[u8], write: fn(&Arc<LinkedTrace>)) {
     let linked = Arc::new(LinkedTrace::new(trace));
     match bytes.iter().fold(0_u8, |sum, byte| sum.wrapping_add(*byte)) % 4 {
         0 => {
@@ -41,7 +50,7 @@ pub fn exercise_trace(trace: Trace, bytes: &[u8]) {
         1 => exercise_selections(&linked),
         2 => screens::exercise(&linked),
         _ => {
-            writers::exercise(&linked);
+            write(&linked);
             edits::exercise(&linked);
         }
     }

@@ -19,7 +19,7 @@ pub fn exercise(linked: &Arc<LinkedTrace>) {
     write_all(linked, true);
 }
 
-/// Writes all formats of a part of a trace.
+/// Writes all formats of a part of a trace, or of one whose times readers would repair.
 pub fn exercise_part(linked: &Arc<LinkedTrace>) {
     write_all(linked, false);
 }

@@ -3,7 +3,7 @@
 
 use kinetoscope::read::snapshot::read_snapshot;
 use kinetoscope::write::snapshot::{MAGIC, VERSION};
-use kinetoscope_fuzz::{LIMITS, exercise_trace};
+use kinetoscope_fuzz::{LIMITS, exercise_columns};
 use libfuzzer_sys::fuzz_target;
 
 /// A section that holds `text` as it is.
@@ -25,6 +25,6 @@ fuzz_target!(|bytes: &[u8]| {
         rest = others;
     }
     if let Ok(trace) = read_snapshot(&snapshot, LIMITS) {
-        exercise_trace(trace, bytes);
+        exercise_columns(trace, bytes);
     }
 });

@@ -58,9 +58,9 @@ pub(super) fn find_iterations(trace: &Trace) -> (Vec<Iteration>, Vec<usize>) {
 
 /// Removes the last iteration if it is empty: the loop ended right after the step that began it.
 ///
-/// It has no event but Python frames. All others have, and it lasts less than half of the shortest;
-/// or some have, and it lasts less than a tenth of the shortest. An iteration as long as others lost
-/// its events.
+/// It has no event but Python frames. All others have, and it lasts less than half of the shortest.
+/// Or some have, and it lasts less than a tenth of the shortest. One as long as others lost its
+/// events.
 pub(super) fn remove_stub(trace: &Trace, iterations: &mut Vec<Iteration>) {
     let is_work = |row: &usize| {
         let is_own = trace.events.kind[*row] == EventKind::Python || iteration_number(trace.event_name(*row)).is_some();

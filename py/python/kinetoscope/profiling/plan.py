@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import index
 from typing import Any, SupportsIndex, final
 
 from kinetoscope.profiling import pytorch
@@ -82,10 +83,11 @@ class Plan:
             raise
 
 
-def expect_function(given: object, name: str) -> None:
-    """Raises ValueError for an argument that cannot be called."""
+def valid_function(given: Any, name: str) -> Any:
+    """Returns a function. Raises ValueError for an argument that cannot be called."""
     if given is not None and not callable(given):
         raise ValueError(f"ks.profile: expected a function as {name}=, found {given!r}")
+    return given
 
 
 def _valid(action: Any) -> Any:
@@ -98,15 +100,16 @@ def _valid(action: Any) -> Any:
 
 
 def _schedule(given: Schedule | None, counts: pytorch.Counts, *, is_observed: bool) -> Schedule:
-    expect_function(given, "schedule")
+    valid_function(given, "schedule")
     positive = {name: value for name, value in counts.items() if value and name != "repeat"}
     if given is not None:
         if positive:
             raise ValueError(f"ks.profile: expected schedule= or {next(iter(positive))}=, found both")
         return given
-    for name, value in counts.items():
+    given_counts: dict[str, Any] = dict(counts)
+    for name, value in given_counts.items():
         minimum = int(name == "active")
-        if value is not None and (not isinstance(value, SupportsIndex) or value < minimum):
+        if value is not None and (not isinstance(value, SupportsIndex) or index(value) < minimum):
             raise ValueError(f"ks.profile: expected {name}= of at least {minimum}, found {value!r}")
     if counts["active"] is None:
         several = ["repeat"] if (counts["repeat"] or 0) > 1 else []

@@ -25,8 +25,8 @@ from kinetoscope.profiling.marks import NSYS, Marks
 from kinetoscope.profiling.observer import Observer, is_wanted
 from kinetoscope.profiling.on_demand import OnDemand
 from kinetoscope.profiling.overhead import Meter, Overhead
-from kinetoscope.profiling.plan import Plan, expect_function
-from kinetoscope.profiling.rank import Ranks, current_rank, expect_rank, is_among
+from kinetoscope.profiling.plan import Plan, valid_function
+from kinetoscope.profiling.rank import Ranks, current_rank, is_among, valid_rank
 from kinetoscope.profiling.sampling import Sampling
 from kinetoscope.profiling.steps import Loops
 from kinetoscope.profiling.stub import is_stub
@@ -154,16 +154,14 @@ class profile(Loops, OnDemand):  # noqa: N801 - a drop-in replacement for torch.
         check: bool = True,
         compress: bool = True,
     ) -> None:
-        expect_rank(rank)
-        expect_function(on_trace_ready, "on_trace_ready")
         super().__init__(Path(dir).absolute())  # the loop may change the working folder
         self._interrupts = Interrupts()
         self._compress = compress
         self._sampling = Sampling(metrics)
         self._check = check
         self._ranks = ranks
-        self._rank = rank
-        self._on_trace_ready = on_trace_ready
+        self._rank = valid_rank(rank)
+        self._on_trace_ready = valid_function(on_trace_ready, "on_trace_ready")
         self._is_marking = nsys or bool(os.environ.get(NSYS))
         has_other = execution_trace_observer is not None or pytorch.observes_itself() or self._is_marking
         self._observer = Observer() if is_wanted(execution_trace) and not has_other else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Container
 from operator import index
-from typing import SupportsIndex
+from typing import Any, SupportsIndex
 
 from kinetoscope.profiling import pytorch
 
@@ -24,10 +24,13 @@ def current_rank() -> int:
     return _number_from(_RANKS, 0) if distributed is None else int(distributed.get_rank())
 
 
-def expect_rank(rank: int | None) -> None:
-    """Raises ValueError for what is no rank."""
-    if rank is not None and (not isinstance(rank, SupportsIndex) or index(rank) < 0):
+def valid_rank(rank: Any) -> int | None:
+    """Returns the rank. Raises ValueError for what is none."""
+    if rank is None:
+        return None
+    if not isinstance(rank, SupportsIndex) or index(rank) < 0:
         raise ValueError(f"ks.profile: expected rank= of at least 0, found {rank!r}")
+    return index(rank)
 
 
 def local_rank() -> int:
