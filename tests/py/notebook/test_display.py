@@ -15,7 +15,7 @@ def test_coverage(cuda: ks.Trace, transformer: ks.Trace) -> None:
     html = cuda.coverage._repr_html_()
     assert "<td>device events</td>" in html
     assert f"<td>{cuda.coverage['device_events']['count']}</td>" in html
-    assert "1,614 record id, 3,228 observed iteration" in transformer.coverage._repr_html_()
+    assert "1,614 record id, 3,196 observed iteration, 32 observed place" in transformer.coverage._repr_html_()
     assert json.loads(json.dumps(cuda.coverage)) == cuda.coverage
 
 
