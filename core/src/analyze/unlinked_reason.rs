@@ -6,6 +6,7 @@ use serde::Serialize;
 use crate::id::StrId;
 use crate::link::{Iteration, LinkMethod, LinkedTrace, UnlaunchedReason, is_call};
 use crate::operator_name::base_name;
+use crate::trace::iteration::iteration_number;
 use crate::trace::kind::EventKind;
 use crate::trace::node::{Node, NodeKind};
 
@@ -157,9 +158,11 @@ fn event_call(linked: &LinkedTrace, row: usize) -> ReportedCall {
     }
 }
 
+/// An empty last iteration, which is none, is told by its own annotation.
 fn is_observed(linked: &LinkedTrace, row: usize) -> Option<bool> {
-    let iterations = &linked.links.iterations;
-    Some(iterations[Iteration::at(iterations, linked.trace.events.start[row])?].is_observed)
+    let (trace, iterations) = (&linked.trace, &linked.links.iterations);
+    let around = Iteration::at(iterations, trace.events.start[row]).map(|at| iterations[at].is_observed);
+    around.or_else(|| iteration_number(trace.event_name(row)).map(|_| trace.record_id(row).is_some()))
 }
 
 /// The lack of an id, where links go by ids.

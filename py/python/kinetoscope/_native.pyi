@@ -26,6 +26,7 @@ __all__ = [
     "call_fits",
     "chart",
     "class_of_kernel",
+    "clean_iteration",
     "communications",
     "diff",
     "diff_of_jobs",
