@@ -35,9 +35,9 @@ pub fn exercise_trace(trace: Trace, bytes: &[u8]) {
     exercise(trace, bytes, writers::exercise);
 }
 
-/// The same of a trace that no reader made: its times may be some that readers repair.
+/// The same of a trace that no reader made.
 pub fn exercise_columns(trace: Trace, bytes: &[u8]) {
-    exercise(trace, bytes, writers::exercise_part);
+    exercise(trace, bytes, writers::exercise_columns);
 }
 
 fn exercise(trace: Trace, bytes: &[u8], write: fn(&Arc<LinkedTrace>)) {
