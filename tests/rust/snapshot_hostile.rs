@@ -108,11 +108,12 @@ fn a_snapshot_whose_header_lacks_its_base_time_is_refused() {
 #[test]
 fn a_snapshot_with_a_broken_value_is_refused() {
     let snapshot = write_snapshot(&files::pair("synthetic_cuda").trace).unwrap();
-    let changes: [(&str, Change); 4] = [
+    let changes: [(&str, Change); 5] = [
         ("the header", |columns| columns.header[0].1 = columns.header[0].0),
         ("the header", |columns| columns.header[0].1 = StrId::EMPTY),
         ("a node", |columns| columns.nodes[1].outputs.types = columns.nodes[1].name),
         ("a node", |columns| columns.nodes[1].layout = columns.nodes[1].name),
+        ("a node", |columns| columns.nodes[1].layout = columns.nodes[1].outputs.types),
     ];
     for (whose, change) in changes {
         let wrong = changed(&snapshot, 0, |text| {

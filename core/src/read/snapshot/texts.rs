@@ -64,14 +64,16 @@ impl<'a> JsonTexts<'a> {
         serde_json::from_str::<IgnoredAny>(self.strings.text(id)).map(drop).map_err(|_| no_json(whose))
     }
 
-    /// The same of a layout, whose marks stand where JSON has a value, or within the quotes of one.
+    /// The same of a layout, an object whose marks stand where JSON has a value, or within the
+    /// quotes of one.
     fn expect_layout(&mut self, whose: &str, id: StrId) -> Result<(), Error> {
         expect(whose, &[id], self.strings)?;
         if id == StrId::EMPTY || std::mem::replace(&mut self.is_checked_layout[id.index()], true) {
             return Ok(());
         }
         let text = self.strings.text(id).replace(|letter| letter < ' ', "0");
-        serde_json::from_str::<IgnoredAny>(&text).map(drop).map_err(|_| no_json(whose))
+        let is_object = text.starts_with('{') && serde_json::from_str::<IgnoredAny>(&text).is_ok();
+        if is_object { Ok(()) } else { Err(no_json(whose)) }
     }
 
     /// The same of a value that may be missing.
