@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -207,7 +208,7 @@ def test_a_program_that_ended_the_recording_fails(tmp_path: Path, capsys: pytest
         main(["run", "-d", str(tmp_path / "traces"), str(script)])
     said = capsys.readouterr()
     assert (ended.value.code, said.out) == (1, "ran\n")
-    assert "one that another profiler has ended" in said.err
+    assert re.search("another profiler has ended|stopping failed, the recording ended", said.err), "by version of torch"
 
 
 def test_a_loop_that_is_too_short_fails(script: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
