@@ -4,6 +4,7 @@ use kinetoscope::id::StrId;
 use kinetoscope::read::snapshot::read_snapshot;
 use kinetoscope::trace::args::FieldValue;
 use kinetoscope::view::Session;
+use kinetoscope::write::execution::write_execution;
 use kinetoscope::write::snapshot::{SavedArguments, SnapshotColumns};
 use kinetoscope::{Input, Limits, LinkedTrace, read, write_snapshot};
 use proptest::prelude::*;
@@ -131,6 +132,23 @@ fn a_snapshot_with_a_broken_value_is_refused() {
         postcard::to_stdvec(&arguments).unwrap()
     });
     assert!(refusal(&wrong).contains("a text of an argument that is no JSON"), "{}", refusal(&wrong));
+}
+
+#[test]
+fn a_value_that_a_snapshot_lacks_is_written_as_null() {
+    let snapshot = write_snapshot(&files::pair("synthetic_cuda").trace).unwrap();
+    let without = changed(&snapshot, 0, |text| {
+        let mut columns: SnapshotColumns<'_> = postcard::from_bytes(text).unwrap();
+        for node in &mut columns.nodes {
+            (node.inputs, node.outputs, node.rest) = Default::default();
+        }
+        postcard::to_stdvec(&columns).unwrap()
+    });
+    let trace = read_snapshot(&without, Limits::default()).unwrap();
+    let mut written = Vec::new();
+    write_execution(&trace, &mut written).unwrap();
+    let written: serde_json::Value = serde_json::from_slice(&written).unwrap();
+    assert!(written["nodes"][1]["inputs"]["strides"].is_null());
 }
 
 #[test]

@@ -66,16 +66,21 @@ fn write_slot(out: &mut String, strings: &Strings, node: &Node, slot: LayoutSlot
         LayoutSlot::Schema => write_string(out, strings.text(node.schema)),
         LayoutSlot::KernelBackend => write_string(out, strings.text(node.kernel_backend)),
         LayoutSlot::KernelFile => write_string(out, strings.text(node.kernel_file)),
-        LayoutSlot::Inputs => out.push_str(strings.text(node.inputs.values)),
-        LayoutSlot::InputShapes => out.push_str(strings.text(node.inputs.shapes)),
-        LayoutSlot::InputTypes => out.push_str(strings.text(node.inputs.types)),
-        LayoutSlot::InputStrides => out.push_str(strings.text(node.inputs.strides)),
-        LayoutSlot::Outputs => out.push_str(strings.text(node.outputs.values)),
-        LayoutSlot::OutputShapes => out.push_str(strings.text(node.outputs.shapes)),
-        LayoutSlot::OutputTypes => out.push_str(strings.text(node.outputs.types)),
-        LayoutSlot::OutputStrides => out.push_str(strings.text(node.outputs.strides)),
+        LayoutSlot::Inputs => write_json(out, strings.text(node.inputs.values)),
+        LayoutSlot::InputShapes => write_json(out, strings.text(node.inputs.shapes)),
+        LayoutSlot::InputTypes => write_json(out, strings.text(node.inputs.types)),
+        LayoutSlot::InputStrides => write_json(out, strings.text(node.inputs.strides)),
+        LayoutSlot::Outputs => write_json(out, strings.text(node.outputs.values)),
+        LayoutSlot::OutputShapes => write_json(out, strings.text(node.outputs.shapes)),
+        LayoutSlot::OutputTypes => write_json(out, strings.text(node.outputs.types)),
+        LayoutSlot::OutputStrides => write_json(out, strings.text(node.outputs.strides)),
         LayoutSlot::Rest => {}
     }
+}
+
+/// Writes a value that is JSON; `null` where there is none, as in no trace that was read.
+fn write_json(out: &mut String, value: &str) {
+    out.push_str(if value.is_empty() { "null" } else { value });
 }
 
 fn write_number(out: &mut String, number: impl std::fmt::Display) {

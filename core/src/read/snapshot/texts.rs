@@ -8,6 +8,7 @@ use crate::id::StrId;
 use crate::strings::Strings;
 use crate::trace::Trace;
 use crate::trace::args::{FieldValue, TemplateField};
+use crate::trace::layout::{LayoutSlot, parts};
 use crate::trace::node::Node;
 
 /// Checks texts outside of events, instants, flows, counters and metadata, which check their own.
@@ -64,14 +65,14 @@ impl<'a> JsonTexts<'a> {
         serde_json::from_str::<IgnoredAny>(self.strings.text(id)).map(drop).map_err(|_| no_json(whose))
     }
 
-    /// The same of a layout, an object whose marks stand where JSON has a value, or within the
-    /// quotes of one.
+    /// The same of a layout, an object whose marks stand where JSON has a value. Those of numbers
+    /// may stand within quotes.
     fn expect_layout(&mut self, whose: &str, id: StrId) -> Result<(), Error> {
         expect(whose, &[id], self.strings)?;
         if id == StrId::EMPTY || std::mem::replace(&mut self.is_checked_layout[id.index()], true) {
             return Ok(());
         }
-        let text = self.strings.text(id).replace(|letter| letter < ' ', "0");
+        let text = with_values(self.strings.text(id));
         let is_object = text.starts_with('{') && serde_json::from_str::<IgnoredAny>(&text).is_ok();
         if is_object { Ok(()) } else { Err(no_json(whose)) }
     }
@@ -80,6 +81,12 @@ impl<'a> JsonTexts<'a> {
     fn expect_if_any(&mut self, whose: &str, id: StrId) -> Result<(), Error> {
         if id == StrId::EMPTY { Ok(()) } else { self.expect(whose, id) }
     }
+}
+
+/// A layout with a number or a string for each mark.
+fn with_values(layout: &str) -> String {
+    let value = |slot: LayoutSlot| if slot.is_number() { "0" } else { "\"\"" };
+    parts(layout).flat_map(|(text, slot)| [text, slot.map_or("", value)]).collect()
 }
 
 /// Checks that all are there.
