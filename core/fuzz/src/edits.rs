@@ -10,11 +10,12 @@ use kinetoscope::link::MergedRanks;
 use kinetoscope::time::TimeRange;
 use kinetoscope::{LinkedTrace, Trace, write_snapshot};
 
-use super::writers;
+use super::writers::Write;
 
-/// Makes all edits.
-pub fn exercise(linked: &Arc<LinkedTrace>) {
+/// Makes all edits, and writes their results.
+pub fn exercise(linked: &Arc<LinkedTrace>, write: Write) {
     let trace = &linked.trace;
+    let expect_linkable = |trace| expect_linkable(trace, write);
     for (keeps_modules, is_strict) in [(false, false), (true, true)] {
         for redacted in redact([trace], Redaction { keeps_modules, is_strict }) {
             assert_eq!(redacted.events.start, trace.events.start);
@@ -36,10 +37,10 @@ pub fn exercise(linked: &Arc<LinkedTrace>) {
     let shrunk = shrink(linked, &mut |trace| write_snapshot(trace).is_ok_and(|bytes| bytes.len() <= size / 2));
     shrunk.into_iter().for_each(expect_linkable);
     let _ = LinkedTrace::relink(trace.clone(), None);
-    edit_nodes(linked);
+    edit_nodes(linked).into_iter().for_each(expect_linkable);
 }
 
-fn edit_nodes(linked: &LinkedTrace) {
+fn edit_nodes(linked: &LinkedTrace) -> Vec<Trace> {
     let spans = linked.spans();
     let all = ExecutionEdit { spans: &spans, ..ExecutionEdit::default() };
     let first = linked.trace.nodes.first().map(|node| node.id);
@@ -47,12 +48,12 @@ fn edit_nodes(linked: &LinkedTrace) {
         ExecutionEdit { upgrade: true, anonymise: true, ..all },
         ExecutionEdit { iteration: spans.first().map(|span| span.iteration), subtree: first, ..all },
     ];
-    edits.into_iter().filter_map(|wanted| edit(&linked.trace, wanted).ok()).for_each(expect_linkable);
+    edits.into_iter().filter_map(|wanted| edit(&linked.trace, wanted).ok()).collect()
 }
 
 /// The result of an edit links, and is judged and written as any trace.
-fn expect_linkable(trace: Trace) {
+fn expect_linkable(trace: Trace, write: Write) {
     let linked = Arc::new(LinkedTrace::new(trace));
     let _ = verdict(&linked);
-    writers::exercise_part(&linked);
+    write(&linked);
 }

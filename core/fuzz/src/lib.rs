@@ -32,15 +32,15 @@ pub fn exercise_file(bytes: &[u8]) {
 /// Does one of four parts of all that can be done with a trace. The sum of the input's bytes tells
 /// which, so any mutation may lead to another one: all of them at once are too slow.
 pub fn exercise_trace(trace: Trace, bytes: &[u8]) {
-    exercise(trace, bytes, writers::exercise);
+    exercise(trace, bytes, writers::exercise, writers::exercise_part);
 }
 
 /// The same of a trace that no reader made.
 pub fn exercise_columns(trace: Trace, bytes: &[u8]) {
-    exercise(trace, bytes, writers::exercise_columns);
+    exercise(trace, bytes, writers::exercise_columns, writers::exercise_columns);
 }
 
-fn exercise(trace: Trace, bytes: &[u8], write: fn(&Arc<LinkedTrace>)) {
+fn exercise(trace: Trace, bytes: &[u8], write: writers::Write, write_part: writers::Write) {
     let linked = Arc::new(LinkedTrace::new(trace));
     match bytes.iter().fold(0_u8, |sum, byte| sum.wrapping_add(*byte)) % 4 {
         0 => {
@@ -51,7 +51,7 @@ fn exercise(trace: Trace, bytes: &[u8], write: fn(&Arc<LinkedTrace>)) {
         2 => screens::exercise(&linked),
         _ => {
             write(&linked);
-            edits::exercise(&linked);
+            edits::exercise(&linked, write_part);
         }
     }
 }

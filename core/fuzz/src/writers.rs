@@ -14,6 +14,9 @@ use serde_json::value::RawValue;
 
 use super::tables::exercise_recording;
 
+/// Writes a trace in all formats.
+pub type Write = fn(&Arc<LinkedTrace>);
+
 /// Writes all formats.
 pub fn exercise(linked: &Arc<LinkedTrace>) {
     expect_same_events(linked, true);
