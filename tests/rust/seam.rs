@@ -24,6 +24,11 @@ fn requests() -> Vec<(&'static str, Value)> {
         ("marks", json!({"type": "marks", "text": "gemm", "start": 0, "end": 4_000_000, "pixels": 40})),
         ("summary", json!({"type": "summary", "start": 0, "end": 1_000_000})),
         ("analyze", json!({"type": "analyze", "name": "breakdown", "iteration": 1, "options": {"micro_ns": 2000}})),
+        (
+            "compare",
+            json!({"type": "compare", "start": 0, "end": 450_000, "other_start": 450_000, "other_end": 900_000, "limit": 3}),
+        ),
+        ("hits", json!({"type": "hits", "text": "gemm", "limit": 3})),
         ("analyses", json!({"type": "analyses"})),
         ("findings", json!({"type": "findings"})),
         ("path", json!({"type": "path", "start": 0, "end": 4_000_000, "pixels": 20})),

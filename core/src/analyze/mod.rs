@@ -61,7 +61,7 @@ pub use critical_path::{
     CriticalPath, PathBound, PathEdge, PathGraph, PathKind, PathNode, PathRow, WhatIf, critical_path,
     critical_path_of_hta, path_rows,
 };
-pub use diff::{ChangedName, changed, diff, diff_jobs};
+pub use diff::{ChangedName, changed, diff, diff_jobs, diff_parts};
 pub use event_rows::{events_inside, events_within};
 pub use finding::{Finding, MIN_SHARE, findings, findings_of_job};
 pub use health::{HealthRow, health};

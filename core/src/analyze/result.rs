@@ -49,7 +49,7 @@ impl AnalysisResult {
     }
 
     /// Answers about the traces of these ranks as one.
-    pub(super) fn stacked(ranks: &[Option<i64>], answers: &[Self]) -> Self {
+    pub(crate) fn stacked(ranks: &[Option<i64>], answers: &[Self]) -> Self {
         let places: Vec<_> = ranks.iter().copied().zip(windows(ranks)).collect();
         let tables = (0..answers.first().map_or(0, |answer| answer.tables.len())).filter_map(|table| {
             let tables = answers.iter().filter_map(|answer| answer.tables.get(table));

@@ -108,6 +108,7 @@ pub(super) static CUDA: Vendor = Vendor {
         // `ncclDevKernel_AllReduce_Sum_f32_RING_LL`. Generic kernels name no collective.
         before_collective: &["Kernel_"],
     },
+    companies: &["NVIDIA"],
     devices: &["NVIDIA", "Tesla", "Quadro", "GeForce", "Graphics Device"],
     has_compute_capability: true,
     device_types: &["cuda"],

@@ -23,6 +23,8 @@ pub struct Vendor {
     pub communication: CommunicationLibraries,
     /// Starts of the names of its devices, as `deviceProperties` has them.
     pub devices: &'static [&'static str],
+    /// Names of the company, as they begin names of its devices.
+    pub companies: &'static [&'static str],
     /// Whether `computeMajor` of its devices is a compute capability of CUDA.
     pub has_compute_capability: bool,
     /// Types of device in `PyTorch`: the word before the colon in `cuda:0`.
@@ -45,6 +47,7 @@ impl Vendor {
         kernels: KernelNames::EMPTY,
         communication: CommunicationLibraries { backends: &[], kernels: &[], before_collective: &[] },
         devices: &[],
+        companies: &[],
         has_compute_capability: false,
         device_types: &[],
         call_prefixes: &[],

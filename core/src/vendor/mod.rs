@@ -226,6 +226,19 @@ pub fn of_device(name: &str) -> Option<&'static Vendor> {
     VENDORS.iter().copied().find(|vendor| vendor.devices.iter().any(|start| name.starts_with(start)))
 }
 
+/// The model of a device: its name without the company, which takes room that the model needs.
+///
+/// ```
+/// use kinetoscope::vendor::device_model;
+/// assert_eq!(device_model("NVIDIA H100 80GB HBM3"), "H100 80GB HBM3");
+/// assert_eq!(device_model("gfx942"), "gfx942");
+/// ```
+pub fn device_model(name: &str) -> &str {
+    let mut companies = VENDORS.iter().flat_map(|vendor| vendor.companies);
+    let model = companies.find_map(|company| name.strip_prefix(company)?.strip_prefix(' '));
+    model.filter(|model| !model.is_empty()).unwrap_or(name)
+}
+
 /// The vendor of a call by its prefix.
 pub fn of_call(call: &str) -> Option<&'static Vendor> {
     VENDORS.iter().copied().find(|vendor| vendor.has_call(call))

@@ -62,6 +62,7 @@ pub(super) static ROCM: Vendor = Vendor {
         kernels: &["rccl", "void rccl"],
         ..Vendor::EMPTY.communication
     },
+    companies: &["AMD"],
     devices: &["AMD", "Radeon"],
     device_types: &["hip"],
     call_prefixes: &["hip", "hsa"],

@@ -35,6 +35,7 @@ pub(super) static XPU: Vendor = Vendor {
     kernels: KernelNames { communication: &[Anywhere("oneccl"), Word("ccl::")], ..KernelNames::EMPTY },
     // `oneccl_reduce_base` is a step of several collectives: a kernel names none.
     communication: CommunicationLibraries { backends: &["xccl"], kernels: &["oneccl"], ..Vendor::EMPTY.communication },
+    companies: &["Intel(R)", "Intel"],
     devices: &["Intel"],
     device_types: &["xpu"],
     call_prefixes: &["xpu", "ur", "ze"],

@@ -6,11 +6,11 @@ use serde_json::{Value, json};
 
 use super::chart::{MOMENTS, find};
 use super::labels::labels;
-use super::request::{AnalyzeRequest, DefaultRange};
+use super::request::{AnalyzeRequest, CompareRequest, DefaultRange, TableView};
 use super::response::Response;
 use super::screen::Screen;
 use super::session_trace::TraceView;
-use crate::analyze::{ANALYSES, Options, SelectionRequest, analysis};
+use crate::analyze::{ANALYSES, AnalysisResult, Options, SelectionRequest, analysis, diff_parts};
 use crate::error::Error;
 use crate::table::{ColumnValues, TableRows, ordered};
 
@@ -45,25 +45,50 @@ pub(super) fn answer(screen: &Screen<'_>, request: &AnalyzeRequest) -> Result<Re
             analysis.answer_about(&part.linked, &wanted(part), &options)?
         }
     };
-    let limit = request.limit.unwrap_or(LIMIT);
     let of_one = request.part.or((screen.parts.len() < 2).then_some(0));
     let owner = of_one.and_then(|at| screen.parts.get(at as usize)).copied();
-    let in_order = |table: &Arc<dyn TableRows>| match &request.order {
-        Some(order) if order.table == table.name() => ordered(table, &order.column, order.descends),
-        _ => Arc::clone(table),
-    };
-    let tables: Vec<_> =
-        answer.tables.iter().map(|table| table_json(&*in_order(table), (screen, owner), limit)).collect();
-    let drawn = answer.drawn.or_else(|| answer.tables.first().map(|table| table.name()));
     let data = json!({
         "name": analysis.name,
         "doc": analysis.doc,
         "reason": answer.reason,
         "plot": answer.plot,
-        "drawn": drawn,
-        "tables": tables,
+        "drawn": answer.drawn.or_else(|| answer.tables.first().map(|table| table.name())),
+        "tables": tables(&answer, (screen, owner), &request.view),
     });
     Ok(Response::of("analyze", &data))
+}
+
+/// Compares two ranges of a trace.
+pub(super) fn compare(screen: &Screen<'_>, request: &CompareRequest) -> Result<Response, Error> {
+    let part = screen.part(request.part)?;
+    let wanted = |(start, end): (f64, f64)| SelectionRequest {
+        start_ns: Some(part.time(start.floor()).0),
+        end_ns: Some(part.time(end.ceil()).0),
+        ..SelectionRequest::default()
+    };
+    let (before, after) = (wanted(request.before), wanted(request.after));
+    let answer = diff_parts((&part.linked, &before), (&part.linked, &after))?;
+    let data = json!({
+        "name": "compare",
+        "doc": "the second range beside the first",
+        "reason": answer.reason,
+        "tables": tables(&answer, (screen, Some(part)), &request.view),
+    });
+    Ok(Response::of("compare", &data))
+}
+
+/// The tables of an answer about one part, or about all of the screen.
+pub(super) fn tables(
+    answer: &AnalysisResult,
+    about: (&Screen<'_>, Option<TraceView<'_>>),
+    TableView { limit, order }: &TableView,
+) -> Vec<Value> {
+    let in_order = |table: &Arc<dyn TableRows>| match order {
+        Some(order) if order.table == table.name() => ordered(table, &order.column, order.descends),
+        _ => Arc::clone(table),
+    };
+    let limit = limit.unwrap_or(LIMIT);
+    answer.tables.iter().map(|table| table_json(&*in_order(table), about, limit)).collect()
 }
 
 /// The available analyses.

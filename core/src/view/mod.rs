@@ -13,6 +13,7 @@ mod event;
 mod fields;
 mod finding;
 mod gap;
+mod hits;
 mod labels;
 mod lanes;
 mod launched;
@@ -102,6 +103,8 @@ impl Session {
             Request::Search(request) => Ok(search::answer(&screen, request)),
             Request::Marks { text, window } => search::marks(&screen, text, *window),
             Request::Analyze(request) => analysis::answer(&screen, request),
+            Request::Compare(request) => analysis::compare(&screen, request),
+            Request::Hits { text, view } => Ok(hits::answer(&screen, text, view)),
             Request::Report { title, facts, left_out } => Ok(report::answer(&screen, title, facts, left_out)),
             Request::Picture { width } => {
                 let svg = svg::finished(picture::draw(&screen, screen.span(), *width));

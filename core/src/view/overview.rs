@@ -15,6 +15,7 @@ use crate::sort;
 use crate::trace::Trace;
 use crate::trace::kind::EventKind;
 use crate::trace::track::{Stream, Track};
+use crate::vendor::device_model;
 
 pub(super) fn answer(screen: &Screen<'_>) -> Response {
     let shown = ShownTracks::of(screen);
@@ -37,8 +38,9 @@ pub(super) fn answer(screen: &Screen<'_>) -> Response {
         "health": screen.parts.iter().flat_map(|part| health_of(*part)).collect::<Vec<_>>(),
         "coverage": coverage_of(screen),
     });
-    if let Some((start, end)) = screen.trimmed() {
-        data["trimmed"] = json!({"start": start, "end": end});
+    let ranges = [("trimmed", screen.trimmed()), ("reported", screen.reported())];
+    for (key, (start, end)) in ranges.into_iter().filter_map(|(key, range)| Some((key, range?))) {
+        data[key] = json!({"start": start, "end": end});
     }
     Response::of("overview", &data)
 }
@@ -104,13 +106,14 @@ impl ShownTracks {
 
     fn add(&mut self, part: TraceView<'_>, is_one_of_several: bool) {
         let trace = &part.linked.trace;
-        let parent = is_one_of_several.then(|| self.group(part, None, "trace", &part_name(part)));
+        let parent = is_one_of_several.then(|| self.group(part, None, ("trace", &part_name(part)), false));
         let mut last = None;
         for track in display_order(part) {
             let key = group_key(&trace.tracks[track]);
             if last.replace(key) != Some(key) {
                 let (kind, name) = group(&part.linked, &trace.tracks[track]);
-                let group = self.group(part, parent, kind, &name);
+                // Those of a process come after its other tracks, in a group of their own.
+                let group = self.group(part, parent, (kind, &name), is_aside(part, track));
                 self.places.push(((part.at, key), group));
             }
             if part.lanes().num_lanes(track) == 0 {
@@ -127,9 +130,19 @@ impl ShownTracks {
         }
     }
 
-    fn group(&mut self, part: TraceView<'_>, parent: Option<usize>, kind: &str, name: &str) -> usize {
+    fn group(
+        &mut self,
+        part: TraceView<'_>,
+        parent: Option<usize>,
+        (kind, name): (&str, &str),
+        is_aside: bool,
+    ) -> usize {
         let group = self.groups.len();
-        self.groups.push(json!({"group": group, "parent": parent, "part": part.at, "kind": kind, "name": name}));
+        let mut json = json!({"group": group, "parent": parent, "part": part.at, "kind": kind, "name": name});
+        if is_aside {
+            json["is_aside"] = true.into();
+        }
+        self.groups.push(json);
         group
     }
 }
@@ -233,7 +246,8 @@ fn group(linked: &LinkedTrace, track: &Track) -> (&'static str, String) {
             let names = linked.device_names();
             let device = stream.device.and_then(|device| usize::try_from(device).ok());
             let device = device.and_then(|device| names.get(device)).filter(|name| !name.is_empty());
-            ("device", device.map_or_else(|| format!("Device {number}"), |name| format!("Device {number} · {name}")))
+            let model = device.map(|name| device_model(name));
+            ("device", model.map_or_else(|| format!("Device {number}"), |model| format!("Device {number} · {model}")))
         }
         None => {
             let named = linked.process(track.process).map(|process| text(process.name)).filter(|name| !name.is_empty());

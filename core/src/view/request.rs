@@ -52,6 +52,11 @@ pub(super) enum Request {
         part: Option<u32>,
     },
     Analyze(AnalyzeRequest),
+    Compare(CompareRequest),
+    Hits {
+        text: String,
+        view: TableView,
+    },
     Report {
         title: String,
         facts: Vec<(String, String)>,
@@ -133,12 +138,45 @@ pub(super) struct AnalyzeRequest {
     pub(super) launched_inside: bool,
     pub(super) clip: bool,
     pub(super) options: Map<String, Value>,
-    pub(super) limit: Option<usize>,
     /// The number of the trace; all traces by default.
     pub(super) part: Option<u32>,
     /// The range of each trace, where none is asked for.
     pub(super) default_range: DefaultRange,
+    pub(super) view: TableView,
+}
+
+/// Two ranges of a trace to compare.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct CompareRequest {
+    pub(super) before: (f64, f64),
+    pub(super) after: (f64, f64),
+    /// The number of the trace; the first by default.
+    pub(super) part: Option<u32>,
+    pub(super) view: TableView,
+}
+
+impl CompareRequest {
+    fn of(fields: &RequestFields) -> Result<Self, Error> {
+        Ok(Self {
+            before: (fields.get("start")?, fields.get("end")?),
+            after: (fields.get("other_start")?, fields.get("other_end")?),
+            part: fields.maybe("part")?,
+            view: TableView::of(fields)?,
+        })
+    }
+}
+
+/// Which rows of an answer's tables are wanted.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct TableView {
+    pub(super) limit: Option<usize>,
     pub(super) order: Option<TableOrder>,
+}
+
+impl TableView {
+    fn of(fields: &RequestFields) -> Result<Self, Error> {
+        Ok(Self { limit: fields.maybe("limit")?, order: fields.maybe("order")? })
+    }
 }
 
 /// The range of a trace that is analysed, where none is asked for.
@@ -178,13 +216,12 @@ impl AnalyzeRequest {
             launched_inside: fields.maybe("launched_inside")?.unwrap_or_default(),
             clip: fields.maybe("clip")?.unwrap_or(true),
             options: fields.maybe("options")?.unwrap_or_default(),
-            limit: fields.maybe("limit")?,
             part: fields.maybe("part")?,
             default_range: DefaultRange {
                 is_trimmed: fields.maybe("trimmed")?.unwrap_or_default(),
                 is_with_observed: fields.maybe("observed")?.unwrap_or_default(),
             },
-            order: fields.maybe("order")?,
+            view: TableView::of(fields)?,
         })
     }
 }
@@ -270,6 +307,8 @@ impl Request {
                 part: fields.maybe("part")?,
             },
             "analyze" => Self::Analyze(AnalyzeRequest::of(fields)?),
+            "compare" => Self::Compare(CompareRequest::of(fields)?),
+            "hits" => Self::Hits { text: fields.get("text")?, view: TableView::of(fields)? },
             "report" => Self::Report {
                 title: fields.get("title")?,
                 facts: fields.get("facts")?,

@@ -39,6 +39,14 @@ impl<'a> Screen<'a> {
             .reduce(|(start, end), (other_start, other_end)| (start.min(other_start), end.max(other_end)))
     }
 
+    /// Where the ranges lie that reports are about, if they are not all of the time.
+    pub(super) fn reported(&self) -> Option<(f64, f64)> {
+        self.parts.iter().find_map(|part| part.reported())?;
+        let range = |part: &TraceView<'_>| part.reported().unwrap_or(part.range);
+        let ranges = self.parts.iter().map(|part| (part.offset(range(part).start), part.offset(range(part).end)));
+        ranges.reduce(|(start, end), (other_start, other_end)| (start.min(other_start), end.max(other_end)))
+    }
+
     /// The part and the row of an event.
     pub(super) fn event(&self, id: u32) -> Result<(TraceView<'a>, usize), Error> {
         let at = self.parts.partition_point(|part| part.first_id <= id);

@@ -112,7 +112,7 @@ impl HitColumns {
 
 /// The events of a part that have all terms of a text.
 #[derive(Debug)]
-struct SearchHits<'a> {
+pub(super) struct SearchHits<'a> {
     part: TraceView<'a>,
     /// Whether an event of each name may be one.
     names: Vec<bool>,
@@ -135,7 +135,7 @@ enum EventTest {
 }
 
 impl<'a> SearchHits<'a> {
-    fn of(part: TraceView<'a>, terms: &[SearchTerm]) -> Self {
+    pub(super) fn of(part: TraceView<'a>, terms: &[SearchTerm]) -> Self {
         let strings = &part.linked.trace.strings;
         let mut hits = Self { part, names: vec![!terms.is_empty(); strings.len()], tests: Vec::new() };
         let equal = |text: &str| strings.iter().map(|known| known.to_lowercase() == text).collect();
@@ -157,7 +157,7 @@ impl<'a> SearchHits<'a> {
         hits
     }
 
-    fn has(&self, row: usize) -> bool {
+    pub(super) fn has(&self, row: usize) -> bool {
         has(&self.names, self.part.linked.trace.events.name[row])
             && self.tests.iter().all(|test| self.passes(row, test))
     }

@@ -217,7 +217,7 @@ class Timeline:
         return hits.inner_text()
 
     def details(self) -> dict[str, str]:
-        """The facts in the drawer, with the exact value where the cell has one."""
+        """The facts in the details, with the exact value where the cell has one."""
         self.page.locator(".ks-event").wait_for()
         read = """list => Object.fromEntries([...list.children].map(row =>
             [row.children[0].textContent, [row.children[1].title, row.children[1].textContent]]))"""

@@ -200,7 +200,7 @@ def test_what_is_measured_shows_its_length(cuda: ks.Trace, reports: Reports, ope
     timeline.press("r")
     timeline.page.locator(".ks-range").get_by_text("time by kind").wait_for()
     timeline.press("q")
-    assert timeline.page.locator(".ks-drawer").count() == 0
+    assert timeline.page.locator(".ks-details").count() == 0
 
 
 def test_keys_in_a_list_of_choices_are_its_own(cuda: ks.Trace, reports: Reports, open_timeline: Open) -> None:

@@ -115,7 +115,7 @@ def test_every_one_of_many_hits_can_be_gone_to(
     shot(page, f"late-hits-{scheme}")
     box.press("Shift+Enter")
     hits.get_by_text("40,000 of 40,000").wait_for()
-    page.locator(".ks-drawer").get_by_text(f"gemm_{(COUNT - 1) % 7}").first.wait_for()
+    page.locator(".ks-details").get_by_text(f"gemm_{(COUNT - 1) % 7}").first.wait_for()
     box.press("Enter")
     hits.get_by_text("1 of 40,000").wait_for()
 

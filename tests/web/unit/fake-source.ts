@@ -79,6 +79,8 @@ export class FakeSource implements Source {
       summary: () => this.#summary(ask),
       analyses: () => ({ analyses: ["kernels", "launches"].map((name) => ({ name, doc: name })) }),
       analyze: () => ({ name: (ask as Ask<"analyze">).name, doc: "", reason: null, tables: [] }),
+      compare: () => ({ name: "compare", doc: "", reason: null, tables: [] }),
+      hits: () => ({ count: 0, total_ns: 0, mean_ns: null, max_ns: null, tables: [] }),
       findings: () => ({ findings: this.findings }),
       path: () => this.path,
       counters: () => ({ counters: this.counters }),

@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { span } from "../../../wasm/web/base/time";
 import { COMMANDS } from "../../../wasm/web/timeline/input/commands";
 import type { Command } from "../../../wasm/web/timeline/input/keymap";
+import { subjectOf } from "../../../wasm/web/timeline/noting";
 import { Timeline } from "../../../wasm/web/timeline/timeline";
 import { AROUND, FakeSource } from "./fake-source";
 
@@ -22,23 +23,26 @@ test("a click on idle time explains and selects it", () => {
   const timeline = open();
   timeline.select(3);
   timeline.explain(1, 135);
-  assert.deepEqual([timeline.drawer.value, timeline.said.value], ["gap", "Idle for 10 ns: so"]);
-  const { start, end } = timeline.subject;
+  assert.deepEqual([timeline.details.open.value, timeline.said.value], ["gap", "Idle for 10 ns: so"]);
+  const { start, end } = subjectOf(timeline);
   assert.deepEqual([start, end], [130, 140]);
   run(timeline, "markSelection");
-  assert.deepEqual([timeline.range.span.value, timeline.drawer.value], [span(130, 140), "range"]);
-  timeline.drawer.set("gap");
+  assert.deepEqual([timeline.range.span.value, timeline.details.open.value], [span(130, 140), "range"]);
+  timeline.details.open.set("gap");
   run(timeline, "focus");
   assert.deepEqual(timeline.viewport.target, span(128.75, 141.25));
   run(timeline, "clear");
-  assert.deepEqual([timeline.gaps.current.value, timeline.drawer.value, selectedId(timeline)], [null, "event", 3]);
+  assert.deepEqual(
+    [timeline.gaps.current.value, timeline.details.open.value, selectedId(timeline)],
+    [null, "event", 3],
+  );
 });
 
 test("a click on a busy stream changes nothing", () => {
   const timeline = open();
   timeline.select(3);
   timeline.explain(1, 125);
-  assert.deepEqual([timeline.gaps.current.value, timeline.drawer.value], [null, "event"]);
+  assert.deepEqual([timeline.gaps.current.value, timeline.details.open.value], [null, "event"]);
   run(timeline, "explainIdle");
   assert.equal(timeline.said.value, "No idle time before this event");
 });

@@ -26,7 +26,7 @@ test("keys are the same as in other viewers", () => {
     "/": "search",
     m: "measure",
     r: "markSelection",
-    q: "toggleDrawer",
+    q: "toggleDetails",
     Delete: "removeNote",
     Enter: "nextHit",
     "?": "help",

@@ -3,7 +3,8 @@ import { test } from "node:test";
 import { ownerCode, paletteOf } from "../../../wasm/web/base/palette";
 import { scaleOf } from "../../../wasm/web/base/scale";
 import { asTime, span } from "../../../wasm/web/base/time";
-import type { AnswerTable, Change, Counter, Finding } from "../../../wasm/web/source/protocol";
+import type { Change, Counter, Finding } from "../../../wasm/web/source/protocol";
+import type { AnswerTable } from "../../../wasm/web/source/tables";
 import { readCell, written } from "../../../wasm/web/timeline/answer";
 import { FALLS, isComparison, RISES } from "../../../wasm/web/timeline/changes";
 import { alike } from "../../../wasm/web/timeline/findings";
@@ -124,7 +125,7 @@ test("keys go through findings and their evidence, wrapping around", () => {
   timeline.askMarks();
   run(timeline, "nextFinding");
   assert.equal(timeline.selection.current.value?.details.id, 10);
-  assert.equal(timeline.drawer.value, "finding");
+  assert.equal(timeline.details.open.value, "finding");
   run(timeline, "previousFinding");
   assert.equal(timeline.selection.current.value?.details.id, 45);
   run(timeline, "nextFinding");

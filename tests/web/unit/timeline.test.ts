@@ -10,7 +10,6 @@ import type { Command } from "../../../wasm/web/timeline/input/keymap";
 import { Pinch } from "../../../wasm/web/timeline/input/pinch";
 import { turnWheel } from "../../../wasm/web/timeline/input/wheel";
 import { tellHost } from "../../../wasm/web/timeline/mount";
-import { type Note, notesWithin } from "../../../wasm/web/timeline/notes";
 import { snapped } from "../../../wasm/web/timeline/snap";
 import { startingArrangement } from "../../../wasm/web/timeline/starting-arrangement";
 import { Timeline } from "../../../wasm/web/timeline/timeline";
@@ -35,7 +34,7 @@ test("a selected event has its details and links", () => {
   const timeline = open();
   timeline.select(3);
   assert.equal(timeline.selection.current.value?.links.length, 1);
-  assert.equal(timeline.drawer.value, "event");
+  assert.equal(timeline.details.open.value, "event");
   assert.equal(timeline.said.value, "operator, operator, 10 ns at 60 ns");
 });
 
@@ -150,7 +149,7 @@ test("a range is summarized once the drag ends", () => {
   assert.equal(timeline.range.summary.value, null);
   timeline.mark(span(100, 400), true);
   assert.ok(timeline.range.summary.value);
-  assert.equal(timeline.drawer.value, "range");
+  assert.equal(timeline.details.open.value, "range");
 });
 
 test("the host receives settled and cleared ranges, before their summaries", async () => {
@@ -180,10 +179,10 @@ test("Escape clears one thing after the other", () => {
   assert.equal(timeline.popover.value, null);
   run(timeline, "clear");
   assert.equal(selectedId(timeline), undefined);
-  assert.equal(timeline.drawer.value, "range");
+  assert.equal(timeline.details.open.value, "range");
   run(timeline, "clear");
   assert.equal(timeline.range.span.value, null);
-  assert.equal(timeline.drawer.value, null);
+  assert.equal(timeline.details.open.value, null);
   run(timeline, "clear");
   assert.equal(timeline.search.found.value, null);
 });
@@ -323,62 +322,6 @@ test("a row moves past its next visible sibling", () => {
   assert.equal(timeline.layout.value.scrolled[2]?.key, "group-0", "at the end nothing happens");
 });
 
-test("notes are about an event, a range or a time, in the order of time", () => {
-  const timeline = open();
-  const told: (readonly Note[])[] = [];
-  timeline.notes.all.subscribe(() => told.push(timeline.notes.all.value));
-  timeline.pointer.set(500);
-  run(timeline, "takeNote");
-  assert.equal(timeline.popover.value, "notes");
-  timeline.mark(span(100, 300), true);
-  run(timeline, "keepMark");
-  timeline.select(3);
-  run(timeline, "keepMark");
-  const [event, range, time] = timeline.notes.all.value;
-  assert.deepEqual(event, { start: 60, end: 70, event: 3, text: "" });
-  assert.deepEqual(range, { start: 100, end: 300, event: null, text: "" });
-  assert.ok(time && time.start === time.end && time.event === null);
-  assert.ok(range && event);
-  timeline.notes.write(range, "slow");
-  assert.equal(told.at(-1)?.[1]?.text, "slow");
-  timeline.notes.current.set(event);
-  run(timeline, "removeNote");
-  assert.equal(timeline.notes.all.value.length, 2);
-  run(timeline, "removeNote");
-  assert.equal(timeline.notes.all.value.length, 2, "one at a time");
-});
-
-test("a note written during a request still moves to its event", async () => {
-  const source = new FakeSource({ isLate: true });
-  const timeline = new Timeline(source, source.overview);
-  timeline.notes.restore([{ start: 9000, end: 9001, event: 3, text: "" }]);
-  timeline.placeNotes();
-  const [note] = timeline.notes.all.value;
-  if (note) timeline.notes.write(note, "slow");
-  await settled();
-  assert.deepEqual(timeline.notes.all.value, [{ start: 60, end: 70, event: 3, text: "slow" }]);
-});
-
-test("the notes of a range have the right times in a copy", () => {
-  const note = (start: number, end: number, event: number | null) => ({ start, end, event, text: "" });
-  const notes = [note(0, 5, null), note(90, 110, 3), note(150, 150, null), note(300, 300, null)];
-  assert.deepEqual(notesWithin(notes, span(100, 200), 80), [note(10, 30, null), note(70, 70, null)]);
-});
-
-test("notes saved by a host are restored, and can be visited", () => {
-  const timeline = open();
-  timeline.notes.restore([
-    { start: 500, end: 600, event: null, text: "later" },
-    { start: 200, end: 200, event: null, text: "earlier" },
-  ]);
-  const [earlier, later] = timeline.notes.all.value;
-  assert.ok(earlier?.text === "earlier" && later);
-  timeline.visitNote(later);
-  assert.deepEqual(timeline.viewport.window.value, span(475, 625));
-  timeline.visitNote(earlier);
-  assert.deepEqual(timeline.viewport.window.value, span(125, 275));
-});
-
 test("a measure disappears with the next one, and with Escape", () => {
   const timeline = open();
   timeline.select(3);
@@ -393,15 +336,15 @@ test("a measure disappears with the next one, and with Escape", () => {
   assert.equal(timeline.notes.all.value.length, 0);
 });
 
-test("a key hides and shows the drawer", () => {
+test("a key hides and shows the details", () => {
   const timeline = open();
-  run(timeline, "toggleDrawer");
-  assert.equal(timeline.drawer.value, null);
+  run(timeline, "toggleDetails");
+  assert.equal(timeline.details.open.value, "trace");
   timeline.select(3);
-  run(timeline, "toggleDrawer");
-  assert.equal(timeline.drawer.value, null);
-  run(timeline, "toggleDrawer");
-  assert.equal(timeline.drawer.value, "event");
+  run(timeline, "toggleDetails");
+  assert.equal(timeline.details.open.value, null);
+  run(timeline, "toggleDetails");
+  assert.equal(timeline.details.open.value, "event");
 });
 
 test("the edges of a range snap to events nearby", () => {

@@ -1,6 +1,6 @@
 import { csvField } from "../base/csv";
-import type { AnswerTable } from "../source/protocol";
 import { linesOf } from "../source/rows";
+import type { AnswerTable } from "../source/tables";
 
 /** Formats a table as CSV with a header line. */
 export const toCsv = (table: AnswerTable): string =>

@@ -1,7 +1,7 @@
 import { download } from "../base/download";
-import type { AnswerTable } from "../source/protocol";
 import { ALL_ROWS } from "../source/rows";
 import type { Source } from "../source/source";
+import type { AnswerTable } from "../source/tables";
 import { toCsv, toJson } from "./table-file";
 
 /** Adds buttons beside a table's title, or below a chart, that save all rows. */

@@ -4,6 +4,7 @@
 import type { Labels } from "../base/labels";
 import type { Kind } from "../base/palette";
 import type { Duration, Span, Time } from "../base/time";
+import type { AnalysisAnswer, AnalysisName, HitsAnswer, Order } from "./tables";
 import type { Coverage, Verdict } from "./verdict";
 
 /** An event's position in `traceEvents`. */
@@ -54,6 +55,8 @@ export interface Group {
   readonly part: number;
   readonly kind: "trace" | "host" | "device";
   readonly name: string;
+  /** Set where all tracks are the profiler's own. */
+  readonly is_aside?: boolean;
 }
 
 export interface Track {
@@ -88,6 +91,8 @@ export interface Overview {
   readonly duration: Duration;
   /** The range of a trimmed recording; absent for whole ones. */
   readonly trimmed?: Span;
+  /** The range that reports are about, without the observed iteration; absent where it is all. */
+  readonly reported?: Span;
   readonly num_events: number;
   /** Nodes of the Execution Traces. */
   readonly num_nodes: number;
@@ -299,50 +304,6 @@ export interface Finding {
   readonly evidence: readonly EventRef[];
 }
 
-export type TableCell = string | number | boolean | null;
-
-export interface AnswerColumn {
-  readonly name: string;
-  readonly unit: "ns" | "bytes" | "GB/s" | null;
-  /**
-   * `event` for event ids, `time` for times on the clock of the row's part, null for other values.
-   */
-  readonly role: "event" | "time" | null;
-}
-
-export interface AnswerTable {
-  readonly name: string;
-  readonly doc: string;
-  readonly num_rows: number;
-  readonly columns: readonly AnswerColumn[];
-  readonly rows: readonly (readonly TableCell[])[];
-  /** The part of each row; null where all rows are of the only part. */
-  readonly parts: readonly (number | null)[] | null;
-  /** Short labels of the texts in the rows. */
-  readonly labels: Labels;
-}
-
-/** The result of an analysis. */
-export interface AnalysisAnswer {
-  readonly name: string;
-  readonly doc: string;
-  readonly reason: string | null;
-  readonly tables: readonly AnswerTable[];
-}
-
-/** Sorts the rows of a table by a column. */
-export interface Order {
-  readonly table: string;
-  readonly column: string;
-  readonly descends: boolean;
-}
-
-/** An analysis that `analyze` accepts. */
-export interface AnalysisName {
-  readonly name: string;
-  readonly doc: string;
-}
-
 export interface BoundShare {
   /** Null for a path through all traces. */
   readonly part: number | null;
@@ -469,6 +430,19 @@ interface Exchange {
     };
     answer: AnalysisAnswer;
   };
+  compare: {
+    ask: {
+      start: number;
+      end: number;
+      other_start: number;
+      other_end: number;
+      part?: number;
+      limit?: number;
+      order?: Order | null;
+    };
+    answer: AnalysisAnswer;
+  };
+  hits: { ask: { text: string; limit?: number; order?: Order | null }; answer: HitsAnswer };
   findings: { ask: object; answer: { readonly findings: readonly Finding[] } };
   path: { ask: { start: number; end: number; pixels: number; through_job?: boolean }; answer: PathSteps };
   counters: { ask: object; answer: { readonly counters: readonly Counter[] } };

@@ -1,4 +1,4 @@
-import type { AnswerTable, TableCell } from "./protocol";
+import type { AnswerTable, TableCell } from "./tables";
 
 /** A `limit` above any number of rows. */
 export const ALL_ROWS = 10_000_000;

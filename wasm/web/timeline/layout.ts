@@ -103,8 +103,15 @@ function* groupRows(group: Group, around: GroupContext): Generator<Draft> {
   const rows = [...counterRows(group, inside), ...tracks, ...groupsIn(group.group, inside)];
   if (rows.length === 0) return;
   const folded = arrangement.folded.has(groupKey(group.group));
-  yield groupRow(group, folded ? rows.flatMap((row) => row.tracks) : [], folded, depth);
+  yield groupRow(group, folded ? foldedTracks(group, rows) : [], folded, depth);
   if (!folded) yield* rows;
+}
+
+/** All tracks; of a trace its streams where it has any, which tell how busy its devices are. */
+function foldedTracks({ kind }: Group, rows: readonly Draft[]): readonly Track[] {
+  const tracks = rows.flatMap((row) => row.tracks);
+  const streams = tracks.filter((track) => track.kind === "stream");
+  return kind === "trace" && streams.length > 0 ? streams : tracks;
 }
 
 const matches = (name: string, { filter }: Arrangement): boolean =>

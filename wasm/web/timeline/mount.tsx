@@ -81,6 +81,7 @@ export function mountTimeline(
   // A click on plain text must not move the focus to the page.
   root.tabIndex = -1;
   const look = watchLook(root, options.theme, cleanup);
+  watchWidth(root, timeline, cleanup);
   timeline.notes.restore(options.notes ?? []);
   timeline.placeNotes();
   tellHost(timeline, options, cleanup);
@@ -130,6 +131,14 @@ function watchLook(root: HTMLElement, theme: Cell<Theme>, cleanup: Cleanup): Cel
     cleanup.add(() => root.removeEventListener(end, changed));
   }
   return look;
+}
+
+function watchWidth(root: HTMLElement, timeline: Timeline, cleanup: Cleanup): void {
+  const measure = () => timeline.details.fitInto(root.clientWidth);
+  const observer = new ResizeObserver(measure);
+  observer.observe(root);
+  cleanup.add(() => observer.disconnect());
+  measure();
 }
 
 /** The title of a trace. Traces are often named by the path of their file. */

@@ -1,19 +1,26 @@
 import { Cell } from "../base/cell";
 import type { Span } from "../base/time";
-import type { AnalysisName, Order, Summary } from "../source/protocol";
+import type { Summary } from "../source/protocol";
 import { type Source, settle } from "../source/source";
+import type { AnalysisName, Order } from "../source/tables";
 
-/** The analysis to show for the range. `order` is for the core, which has all rows. */
-export interface RangeQuery {
-  /** Name of an analysis; null for the summary. */
-  readonly analysis: string | null;
+/** The table to show of an answer. `order` is for the core, which has all rows. */
+export interface TableQuery {
   /** Index of one of its tables. */
   readonly table: number;
   readonly order: Order | null;
   readonly limit: number;
 }
 
-const ASKING: RangeQuery = { analysis: null, table: 0, order: null, limit: 50 };
+export const FIRST_TABLE: TableQuery = { table: 0, order: null, limit: 50 };
+
+/** The analysis to show for the range. */
+export interface RangeQuery extends TableQuery {
+  /** Name of an analysis; null for the summary. */
+  readonly analysis: string | null;
+}
+
+const ASKING: RangeQuery = { ...FIRST_TABLE, analysis: null };
 
 /** The marked range and its summary. */
 export class Range {
@@ -43,6 +50,14 @@ export class Range {
   mark(span: Span): void {
     this.span.set(span);
     this.summary.set(null);
+  }
+
+  /** Marks and sums up `span`, unless it is marked already. */
+  sumUpOnce(span: Span): void {
+    const before = this.span.value;
+    if (before?.start === span.start && before.end === span.end) return;
+    this.mark(span);
+    this.sumUp();
   }
 
   /** Chooses the trace to summarize and analyze; null analyzes all. */

@@ -97,7 +97,8 @@ export class Stage {
     const { findings, path, changes } = timeline;
     cells.push(...[findings.all, findings.current, path.isOn, path.steps, changes.byName, timeline.waiting.isBusy]);
     for (const cell of cells) this.#cleanup.add(cell.subscribe(() => this.#request(true)));
-    const marks = [timeline.selection.current, timeline.gaps.current, timeline.range.span, timeline.notes.passing];
+    const { range, comparison, notes } = timeline;
+    const marks = [timeline.selection.current, timeline.gaps.current, range.span, comparison.base, notes.passing];
     const light = [viewport.told, timeline.hover, timeline.pointer, ...marks];
     for (const cell of light) this.#cleanup.add(cell.subscribe(() => this.#request(false)));
     const relook = () => {

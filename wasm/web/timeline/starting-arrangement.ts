@@ -1,4 +1,4 @@
-import type { Overview, Track } from "../source/protocol";
+import type { Group, Overview, Track } from "../source/protocol";
 import { type Arrangement, LANE_HEIGHT, LOWEST_LANE } from "./arrangement";
 import { type Layout, layOut } from "./layout";
 import { busiest, groupKey } from "./row";
@@ -13,7 +13,7 @@ const MANY_LANES = 8;
  * Arranges the first screen so that every track is visible, once the height is known.
  * Stacks of Python frames alone can be higher than the screen, which would hide the devices. Tracks
  * with many lanes get lower lanes. If that is not enough, the busiest streams are pinned. With
- * several traces, host threads are folded.
+ * several traces, host threads are folded; the profiler's own tracks always are.
  */
 export function startingArrangement(timeline: Timeline): () => void {
   // Tracks lowered here, not by the reader.
@@ -27,11 +27,10 @@ export function startingArrangement(timeline: Timeline): () => void {
     const { height } = timeline.size.value;
     if (height === 0) return;
     end();
-    timeline.tracks.arrangement.update((as) =>
-      timeline.overview.parts.length > 1
-        ? { ...as, folded: threads(timeline.overview) }
-        : pinned(timeline, fitIn(as, height), height),
-    );
+    timeline.tracks.arrangement.update((before) => {
+      const as = { ...before, folded: foldedAtFirst(timeline.overview) };
+      return timeline.overview.parts.length > 1 ? as : pinned(timeline, fitIn(as, height), height);
+    });
   };
   const end = timeline.size.subscribe(arrange);
   // The number of lanes changes which names have room.
@@ -49,8 +48,11 @@ export function startingArrangement(timeline: Timeline): () => void {
   };
 }
 
-const threads = ({ groups }: Overview): ReadonlySet<string> =>
-  new Set(groups.filter(({ kind }) => kind === "host").map(({ group }) => groupKey(group)));
+/** The profiler's own tracks, and with several traces all host threads. */
+function foldedAtFirst({ groups, parts }: Overview): ReadonlySet<string> {
+  const isFolded = (group: Group) => group.is_aside || (group.kind === "host" && parts.length > 1);
+  return new Set(groups.filter(isFolded).map(({ group }) => groupKey(group)));
+}
 
 interface Lowered {
   readonly arrangement: Arrangement;

@@ -9,12 +9,15 @@ import { isSameAlign, isSameSetup } from "../source/setup";
 import { messageOf, type Source, settle } from "../source/source";
 import { StagedSource } from "../source/staged";
 import { Changes, isComparison, isJob } from "./changes";
+import { Comparison } from "./comparison";
 import { Counters } from "./counters";
 import { CriticalPath } from "./critical-path";
+import { Details } from "./details";
+import { DeviceTime } from "./device-time";
 import { Findings, titleOf } from "./findings";
 import { Gaps } from "./gaps";
 import type { Layout } from "./layout";
-import { type Note, Notes } from "./notes";
+import { Notes } from "./notes";
 import { Range } from "./range";
 import { type Row, rowsBetween } from "./row";
 import { Saving } from "./saving";
@@ -35,7 +38,6 @@ export interface Hover extends EventRef {
   readonly y: number;
 }
 
-export type Drawer = "event" | "gap" | "range" | "finding";
 export type Popover = "help" | "health" | "notes" | "findings" | "colors" | "save" | "commands";
 
 // In CSS pixels: going to a narrower event zooms in.
@@ -51,19 +53,21 @@ export class Timeline {
   readonly search: Search;
   readonly gaps: Gaps;
   readonly range: Range;
+  readonly comparison = new Comparison();
+  /** The whole trace, which the details beside the picture sum up while nothing is selected. */
+  readonly whole: Range;
   readonly tiles: TileCache;
   readonly tracks: Tracks;
   readonly findings: Findings;
   readonly path: CriticalPath;
   readonly changes: Changes;
+  readonly deviceTime: DeviceTime;
   readonly counters: Counters;
   readonly saving: Saving;
   readonly notes = new Notes();
   readonly colorBy = new Cell<ColorBy>("kind");
   readonly hover = new Cell<Hover | null>(null);
-  readonly drawer = new Cell<Drawer | null>(null);
-  /** The drawer's share of the height. */
-  readonly drawerShare = new Cell(0.36);
+  readonly details = new Details();
   /** Width of the track names in CSS pixels; null for the style sheet's. */
   readonly gutterWidth = new Cell<number | null>(null);
   readonly popover = new Cell<Popover | null>(null);
@@ -100,6 +104,7 @@ export class Timeline {
     this.search = new Search(source, failed);
     this.gaps = new Gaps(source, failed);
     this.range = new Range(source, failed);
+    this.whole = new Range(source, failed);
     this.tiles = new TileCache(source, arrived, failed);
     this.waiting = new Waiting(arrived, (text) => this.said.set(text));
     this.#cleanup.add(() => this.waiting.close());
@@ -112,6 +117,7 @@ export class Timeline {
       () => this.notes.all.value,
     );
     this.changes = new Changes(source, failed);
+    this.deviceTime = new DeviceTime(source, failed);
     this.#cleanup.add(this.colorBy.subscribe(() => this.tiles.tellOwner(ownerOf(this.colorBy.value))));
     this.tracks = new Tracks(
       () => this.overview,
@@ -231,7 +237,7 @@ export class Timeline {
       if (!selected.details.is_shown) return this.setUp({ frames: true }, () => this.select(id, then));
       this.selection.current.set(selected);
       const { name, kind, start, dur } = selected.details;
-      this.drawer.set("event");
+      this.details.open.set("event");
       this.said.set(`${name}, ${kind}, ${formatDuration(dur)} at ${formatDuration(start)}`);
       then?.(selected);
     });
@@ -254,6 +260,7 @@ export class Timeline {
   /** Requests overlays of the tracks; the picture does not wait for them. */
   askMarks(): void {
     this.findings.ask();
+    if (this.overview.parts.length > 1) this.deviceTime.ask();
     if (isComparison(this.overview)) this.changes.ask();
   }
 
@@ -273,7 +280,7 @@ export class Timeline {
 
   #openFinding(finding: Finding): void {
     this.findings.current.set(finding);
-    this.drawer.set("finding");
+    this.details.open.set("finding");
     this.said.set(`${titleOf(finding)}: ${formatDuration(finding.cost_ns)}`);
   }
 
@@ -299,6 +306,7 @@ export class Timeline {
     else if (this.error.value) this.error.set(null);
     else if (this.gaps.current.value) this.closeGap();
     else if (this.selection.current.value) this.#deselect();
+    else if (this.comparison.base.value) this.endComparison();
     else if (this.range.span.value) this.unmark();
     else if (this.notes.passing.value) this.notes.passing.set(null);
     else if (this.notes.current.value) this.notes.current.set(null);
@@ -307,7 +315,7 @@ export class Timeline {
 
   #deselect(): void {
     this.selection.clear();
-    this.drawer.set(this.range.span.value ? "range" : null);
+    this.details.open.set(this.range.span.value ? "range" : null);
     this.said.set("Selection cleared");
   }
 
@@ -318,20 +326,32 @@ export class Timeline {
   }
 
   unmark(): void {
+    this.comparison.clear();
     this.range.clear();
-    this.drawer.set(this.selection.current.value ? "event" : null);
+    this.details.open.set(this.selection.current.value ? "event" : null);
   }
 
   /** With several traces, summarizes `part`, by default the previous one. */
   mark(wanted: Span, settled: boolean, part = this.range.part.value): void {
     // Time before and after the recording would count as idle.
     const marked = common(wanted, span(0, this.overview.duration));
+    this.comparison.clear();
     this.range.mark(marked);
     if (!settled) return;
     this.range.part.set(part);
-    this.drawer.set("range");
+    this.details.open.set("range");
     this.range.sumUp();
     this.said.set(`Range of ${formatDuration(lengthOf(marked))} at ${formatDuration(marked.start)}`);
+  }
+
+  endComparison(): void {
+    this.comparison.clear();
+    this.details.open.set("range");
+  }
+
+  /** Lists the hits of the search. */
+  listHits(): void {
+    if (this.search.found.value) this.details.open.set("hits");
   }
 
   /** Marks a range for one of several traces, and goes there. */
@@ -346,7 +366,7 @@ export class Timeline {
   explain(track: number, time: number, then?: (gap: Gap) => void): void {
     this.gaps.ask(track, time, (gap) => {
       then?.(gap);
-      this.drawer.set("gap");
+      this.details.open.set("gap");
       this.said.set(`Idle for ${formatDuration(gap.dur)}: ${gap.why}`);
     });
   }
@@ -371,7 +391,7 @@ export class Timeline {
 
   closeGap(): void {
     this.gaps.clear();
-    if (this.drawer.value === "gap") this.drawer.set(this.selection.current.value ? "event" : null);
+    if (this.details.open.value === "gap") this.details.open.set(this.selection.current.value ? "event" : null);
   }
 
   showGap(gap: Gap): void {
@@ -381,41 +401,15 @@ export class Timeline {
     this.#scrollToGap(gap);
   }
 
-  /** Content of the drawer: the idle time, else the selected event. */
+  /** The idle time in the details, else the selected event. */
   get detailed(): {
     readonly start: Time;
     readonly dur: number;
     readonly part: number;
     readonly id: EventId | null;
   } | null {
-    const gap = this.drawer.value === "gap" && this.gaps.current.value;
+    const gap = this.details.open.value === "gap" && this.gaps.current.value;
     return gap ? { ...gap, id: null } : (this.selection.current.value?.details ?? null);
-  }
-
-  /** Subject for a note: an idle time or event, else the marked range, else a time. */
-  get subject(): Omit<Note, "text"> {
-    const detailed = this.detailed;
-    if (detailed) return { start: detailed.start, end: detailed.start + detailed.dur, event: detailed.id };
-    const range = this.range.span.value;
-    if (range) return { start: range.start, end: range.end, event: null };
-    const { start, end } = this.viewport.target;
-    const time = this.pointerTime ?? (start + end) / 2;
-    return { start: time, end: time, event: null };
-  }
-
-  /** Adds a note about the subject, and opens the list to edit it. */
-  takeNote(): void {
-    this.notes.add({ ...this.subject, text: "" });
-    this.popover.set("notes");
-  }
-
-  /** Goes to the subject of a note. */
-  visitNote(note: Note): void {
-    this.notes.current.set(note);
-    if (note.event !== null) this.go(note.event);
-    else if (note.end > note.start)
-      this.viewport.show(padded(span(note.start, note.end), (note.end - note.start) / 4), true);
-    else this.viewport.pan(note.start - (this.viewport.target.start + this.viewport.target.end) / 2, true);
   }
 
   /** Chooses the next link from the selection, or to it, and shows its other end. */
@@ -438,13 +432,14 @@ export class Timeline {
     this.popover.set("save");
   }
 
-  /** Closes the drawer, or opens it for the selection or the range. */
-  toggleDrawer(): void {
+  /** Closes the details, or opens them for the selection, the range, a finding or the trace. */
+  toggleDetails(): void {
     const range = this.range.span.value && "range";
     const finding = this.findings.current.value && "finding";
     const gap = this.gaps.current.value && "gap";
-    const wanted = gap ?? (this.selection.current.value ? "event" : (range ?? finding));
-    this.drawer.update((open) => (open ? null : wanted));
+    const hits = this.search.found.value && "hits";
+    const wanted = gap ?? (this.selection.current.value ? "event" : (range ?? finding ?? hits));
+    this.details.toggle(wanted ?? "trace");
   }
 
   step(by: 1 | -1): void {
@@ -487,7 +482,7 @@ export class Timeline {
     if (track) this.#scroller.scrollToTrack(track);
   }
 
-  /** Keeps the selected event visible when the drawer opens. */
+  /** Keeps the selected event visible when the details open. */
   #resized(): void {
     this.tracks.fitInto(this.size.value.height);
     this.#scroller.limit();

@@ -3,7 +3,7 @@ import { formatPlural } from "../base/format";
 import type { Counter, Overview } from "../source/protocol";
 import { type Arrangement, AS_IT_COMES, rearranged, siblingsOf, toggled } from "./arrangement";
 import { type Layout, layOut } from "./layout";
-import { canFold, type Row, trackKey } from "./row";
+import { canFold, groupKey, type Row, trackKey } from "./row";
 
 /** Largest share of the picture for pinned tracks. */
 const MOST_PINNED = 0.6;
@@ -61,6 +61,18 @@ export class Tracks {
   foldAll(fold: boolean): void {
     const keys = this.#overview().tracks.map((track) => trackKey(track.track));
     this.arrangement.update((as) => ({ ...as, folded: new Set(fold ? keys : []) }));
+  }
+
+  /** Folds each trace to one row, or unfolds all. */
+  toggleTraces(): void {
+    const keys = this.#overview()
+      .groups.filter(({ kind }) => kind === "trace")
+      .map(({ group }) => groupKey(group));
+    const { folded } = this.arrangement.value;
+    const isFolded = keys.every((key) => folded.has(key));
+    const others = [...folded].filter((key) => !keys.includes(key));
+    this.arrangement.update((as) => ({ ...as, folded: new Set(isFolded ? others : [...others, ...keys]) }));
+    if (keys.length > 0) this.#say(isFolded ? "All tracks of each trace" : "One row for each trace");
   }
 
   togglePin(track: number): void {

@@ -22,7 +22,7 @@ use super::job::RankedTrace;
 use super::options::unexpected;
 use super::plot::Plot;
 use super::result::AnalysisResult;
-use super::selection::Selection;
+use super::selection::{Selection, SelectionRequest};
 use crate::error::Error;
 use crate::link::LinkedTrace;
 use crate::link::rank::windows;
@@ -63,6 +63,17 @@ use side::DiffSide;
 pub fn diff(before: &Arc<LinkedTrace>, after: &Arc<LinkedTrace>, request: &str) -> Result<AnalysisResult, Error> {
     let (wanted, _) = parse_request(&[], request)?;
     Ok(answer(&[Selection::of(before, &wanted)?, Selection::of(after, &wanted)?]))
+}
+
+/// Compares two parts of one trace, or of two: see [`diff`].
+///
+/// # Errors
+/// When a trace does not have its part.
+pub fn diff_parts(
+    (before, from): (&Arc<LinkedTrace>, &SelectionRequest),
+    (after, to): (&Arc<LinkedTrace>, &SelectionRequest),
+) -> Result<AnalysisResult, Error> {
+    Ok(answer(&[Selection::of(before, from)?, Selection::of(after, to)?]))
 }
 
 /// Compares two jobs, rank by rank: tables get the columns `rank` and `window` before the others.

@@ -42,12 +42,12 @@ struct IterationCalls<'a> {
 }
 
 /// The node that stands for each event, by thread: that of the same call in the observed iteration
-/// before, or else after. Empty where the observer ran in no iteration, or in all.
+/// before, or else after. Empty where the observer ran in no iteration, or in all, and without nodes.
 ///
 /// The node of a call whose inputs have other shapes or types stands for no event.
 pub(super) fn find(trace: &Trace, iterations: &[Iteration], node_of_event: &OptionalColumn) -> StandIns {
     let num_observed = iterations.iter().filter(|iteration| iteration.is_observed).count();
-    if num_observed == 0 || num_observed == iterations.len() {
+    if trace.nodes.is_empty() || num_observed == 0 || num_observed == iterations.len() {
         return StandIns::default();
     }
     let [mut alike, mut placed] = [(); 2].map(|()| OptionalColumn::empty(trace.events.len()));

@@ -31,7 +31,7 @@ def test_the_slowest_iteration_waited_for_its_data(reported: Reported, visit: Vi
         if "data loading stall" in page.locator(".ks-finding h3").inner_text().lower():
             break
     snap(timeline, "idle-finding")
-    assert "more workers" in page.locator(".ks-drawer").inner_text()
+    assert "more workers" in page.locator(".ks-details").inner_text()
     page.get_by_role("tab", name="Event").click()
     details = timeline.settle().details()
     assert details["name"].startswith("enumerate(DataLoader)")

@@ -3,6 +3,7 @@ import { COLOR_BY } from "../../base/palette";
 import { lengthOf, type Span, span } from "../../base/time";
 import type { Direction } from "../../source/protocol";
 import { firstOnScreen } from "../hit-test";
+import { subjectOf, takeNote } from "../noting";
 import type { Timeline } from "../timeline";
 import type { Command } from "./keymap";
 
@@ -42,11 +43,12 @@ export const COMMANDS: Readonly<Record<Command, RunCommand>> = {
   toggleFrames: (t) => t.toggleFrames(),
   commands: (t) => t.togglePopover("commands"),
   measure,
-  keepMark: (t) => t.notes.add({ ...t.subject, text: "" }),
-  takeNote: (t) => t.takeNote(),
+  keepMark: (t) => t.notes.add({ ...subjectOf(t), text: "" }),
+  takeNote,
   removeNote,
   explainIdle: (t) => t.explainBefore(),
-  toggleDrawer: (t) => t.toggleDrawer(),
+  toggleDetails: (t) => t.toggleDetails(),
+  listHits: (t) => t.listHits(),
   search: (_, around) => around.focusSearch(),
   filterTracks: (_, around) => around.focusFilter(),
   nextHit: (t) => t.step(1),
@@ -56,6 +58,8 @@ export const COMMANDS: Readonly<Record<Command, RunCommand>> = {
   toggleCounters: (t) => t.counters.toggle(),
   nextFinding: (t) => t.stepFinding(1),
   previousFinding: (t) => t.stepFinding(-1),
+  toggleTraces: (t) => t.tracks.toggleTraces(),
+  togglePin,
   foldAll: (t) => t.tracks.foldAll(true),
   unfoldAll: (t) => t.tracks.foldAll(false),
   toggleFullScreen: (_, around) => around.toggleFullScreen(),
@@ -83,7 +87,7 @@ function step(timeline: Timeline, direction: Direction): void {
 
 /** Shows the selected event, else the marked range, else the whole trace. */
 function focus(timeline: Timeline): void {
-  const gap = timeline.drawer.value === "gap" && timeline.gaps.current.value;
+  const gap = timeline.details.open.value === "gap" && timeline.gaps.current.value;
   if (gap) {
     timeline.showGap(gap);
     return;
@@ -107,10 +111,21 @@ function markSelection(timeline: Timeline): void {
 }
 
 function measure(timeline: Timeline): void {
-  const { start, end } = timeline.subject;
+  const { start, end } = subjectOf(timeline);
   if (end === start) return;
   timeline.notes.passing.set(span(start, end));
   timeline.said.set(`${formatDuration(end - start)} at ${formatDuration(start)}`);
+}
+
+/** Pins the track of the selected event or idle time, or releases it. */
+function togglePin(timeline: Timeline): void {
+  const gap = timeline.details.open.value === "gap" && timeline.gaps.current.value;
+  const track = gap ? gap.track : timeline.selection.current.value?.details.track;
+  if (track === undefined) {
+    timeline.said.set("Select an event of the track to pin");
+    return;
+  }
+  timeline.tracks.togglePin(track);
 }
 
 function removeNote(timeline: Timeline): void {

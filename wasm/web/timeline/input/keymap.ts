@@ -26,8 +26,9 @@ export type Command =
   | "takeNote"
   | "removeNote"
   | "explainIdle"
-  | "toggleDrawer"
+  | "toggleDetails"
   | "search"
+  | "listHits"
   | "filterTracks"
   | "nextHit"
   | "previousHit"
@@ -36,6 +37,8 @@ export type Command =
   | "toggleCounters"
   | "nextFinding"
   | "previousFinding"
+  | "toggleTraces"
+  | "togglePin"
   | "foldAll"
   | "unfoldAll"
   | "toggleFullScreen"
@@ -76,10 +79,11 @@ export const BINDINGS: readonly Binding[] = [
   { keys: ["Mod+A"], command: "markAll", text: "Summarize the whole trace" },
   { keys: [], command: "saveCopy", text: "Save a copy of the marked range" },
   { keys: ["i"], command: "explainIdle", text: "Explain the idle time before the selected event" },
-  { keys: ["q"], command: "toggleDrawer", text: "Show or hide the details" },
+  { keys: ["q"], command: "toggleDetails", text: "Show or hide the details" },
   { keys: ["/"], command: "search", text: "Search event names" },
   { keys: ["Enter"], command: "nextHit", text: "Next hit" },
   { keys: ["Shift+Enter"], command: "previousHit", text: "Previous hit" },
+  { keys: ["l"], command: "listHits", text: "List the hits in a table, with their total" },
   { keys: ["Mod+P"], command: "filterTracks", text: "Filter tracks by name" },
   { keys: ["x"], command: "toggleColors", text: "Colour by kind, name, operator or module" },
   { keys: ["y"], command: "toggleFrames", text: "Show or hide Python functions" },
@@ -87,6 +91,8 @@ export const BINDINGS: readonly Binding[] = [
   { keys: ["v"], command: "toggleCounters", text: "Show or hide counters: memory, queues, device use" },
   { keys: ["g"], command: "nextFinding", text: "Next finding" },
   { keys: ["Shift+G"], command: "previousFinding", text: "Previous finding" },
+  { keys: ["t"], command: "toggleTraces", text: "Show one row for each trace, or all its tracks" },
+  { keys: ["Shift+P"], command: "togglePin", text: "Pin the track of the selection to the top, or release it" },
   { keys: ["{"], command: "foldAll", text: "Fold all tracks" },
   { keys: ["}"], command: "unfoldAll", text: "Unfold all tracks" },
   { keys: ["Shift+F"], command: "toggleFullScreen", text: "Enter or leave full screen" },

@@ -1,6 +1,7 @@
 import { Cleanup } from "../../base/cleanup";
 import { scaleOf } from "../../base/scale";
 import { lengthOf, type Span, span } from "../../base/time";
+import { markIteration, markOther } from "../comparing";
 import type { FindingGroup } from "../findings";
 import { eventAt, type Place, rowAt, streamAt } from "../hit-test";
 import { noteAt } from "../paint/notes";
@@ -17,7 +18,13 @@ const GRIP = 5;
 
 type Drag =
   | { readonly kind: "pan"; readonly from: Place; readonly window: Span; readonly scroll: number }
-  | { readonly kind: "range"; readonly from: Place; readonly time: number };
+  | {
+      readonly kind: "range";
+      readonly from: Place;
+      readonly time: number;
+      /** Whether it is a second range, to compare with the first. */
+      readonly isOther: boolean;
+    };
 
 /** Positions on the canvas that the pointer needs. */
 export interface Screen {
@@ -88,16 +95,20 @@ export class Pointer {
     }
     this.#moved = false;
     const { viewport } = this.#timeline;
-    const marks = event.shiftKey || place.y < RULER_HEIGHT;
+    const isOther = event.altKey;
+    const marks = isOther || event.shiftKey || place.y < RULER_HEIGHT;
+    const edge = isOther ? null : this.#otherEdge(place);
     this.#drag = marks
-      ? { kind: "range", from: place, time: this.#otherEdge(place) ?? this.#edgeAt(event) }
+      ? { kind: "range", from: place, time: edge ?? this.#edgeAt(event), isOther }
       : { kind: "pan", from: place, window: viewport.window.value, scroll: viewport.scroll.value };
   }
 
-  /** The time of a range's edge: it snaps to events nearby, except with Alt. */
+  /** The time of a range's edge: it snaps to events nearby, except with Ctrl or ⌘. */
   #edgeAt(event: MouseEvent): number {
     const place = this.#place(event);
-    return event.altKey ? this.#timeAt(place.x) : snapped(this.#timeline, place.x, this.#onTracks(place).y);
+    return event.ctrlKey || event.metaKey
+      ? this.#timeAt(place.x)
+      : snapped(this.#timeline, place.x, this.#onTracks(place).y);
   }
 
   /** The opposite edge of the marked range, where `place` is on one of its edges. */
@@ -163,7 +174,7 @@ export class Pointer {
     const timeline = this.#timeline;
     timeline.hover.set(null);
     if (drag.kind === "range") {
-      timeline.mark(span(drag.time, this.#edgeAt(event)), false);
+      this.#mark(drag, event, false);
       return;
     }
     this.#screen.canvas.style.cursor = "grabbing";
@@ -181,10 +192,17 @@ export class Pointer {
     const place = this.#place(event);
     if (!this.#moved) this.#click(place);
     else if (drag.kind === "range") {
-      const onto = rowAt(this.#timeline, this.#onTracks(drag.from).y);
-      this.#timeline.mark(span(drag.time, this.#edgeAt(event)), true, onto?.group.part);
+      this.#mark(drag, event, true);
     }
     this.#screen.canvas.style.cursor = "default";
+  }
+
+  #mark({ from, time, isOther }: Drag & { kind: "range" }, event: MouseEvent, settled: boolean): void {
+    const timeline = this.#timeline;
+    const marked = span(time, this.#edgeAt(event));
+    const part = rowAt(timeline, this.#onTracks(from).y)?.group.part;
+    if (isOther) markOther(timeline, marked, settled, part);
+    else timeline.mark(marked, settled, part);
   }
 
   #cancel(event: PointerEvent): void {
@@ -222,7 +240,7 @@ export class Pointer {
     }
     const time = this.#timeAt(place.x);
     const iteration = this.#timeline.overview.iterations.find((i) => i.start <= time && time < i.start + i.dur);
-    if (iteration) this.#timeline.mark(span(iteration.start, iteration.start + iteration.dur), true);
+    if (iteration) markIteration(this.#timeline, iteration);
   }
 
   #findingsAt({ x, y }: Place): FindingGroup | null {

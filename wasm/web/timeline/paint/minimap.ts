@@ -1,3 +1,4 @@
+import type { Kind, Palette } from "../../base/palette";
 import { type Scale, scaleOf } from "../../base/scale";
 import type { Span } from "../../base/time";
 import type { Look } from "../look";
@@ -29,22 +30,35 @@ export function paintWhole(
   for (const [index, trackTiles] of allTiles.entries()) {
     const y = Math.round(index * stripe);
     const bottom = Math.max(y + 1, Math.round((index + 1) * stripe) - 1);
-    paintStripe(strip, strip.line({ y, height: bottom - y }), scene, scale, trackTiles);
+    paintStripe(
+      { strip, palette: look.palette, scale },
+      { y, height: bottom - y },
+      trackTiles,
+      timeline.overview.kinds,
+    );
   }
   strip.draw(context);
   paintHits(context, scene, scale);
 }
 
-function paintStripe(
-  strip: Strip,
-  line: number,
-  { timeline, look }: MinimapScene,
-  scale: Scale,
+/** Where a stripe is drawn. */
+export interface StripePlace {
+  readonly strip: Strip;
+  readonly palette: Palette;
+  readonly scale: Scale;
+}
+
+/** Draws all lanes of a track as one. */
+export function paintStripe(
+  { strip, palette, scale }: StripePlace,
+  box: { readonly y: number; readonly height: number },
   trackTiles: TrackTiles,
+  kinds: readonly Kind[],
 ): void {
   const { start, dur } = trackTiles.tiles;
-  const codes = trackTiles.colored("kind", timeline.overview.kinds);
-  const { fills } = look.palette.pixels;
+  const line = strip.line(box);
+  const codes = trackTiles.colored("kind", kinds);
+  const { fills } = palette.pixels;
   // Inner lanes come last, so the innermost event stays visible.
   for (let i = 0; i < trackTiles.length; i++) {
     const x = Math.round(scale.x(start[i] as number));

@@ -17,15 +17,20 @@ export function paintOverlay(context: CanvasRenderingContext2D, scene: Scene, po
   context.clearRect(0, 0, width, height);
   paintPoles(context, scene);
   const range = timeline.range.span.value;
-  if (range) paintRange(context, scene, range);
+  const base = timeline.comparison.base.value;
+  const rangeTag = range && paintRange(context, scene, range, base ? "B" : "↔");
+  const baseTag = base && paintBase(context, scene, base);
   const gap = timeline.gaps.current.value;
   if (gap) paintGap(context, scene, gap);
   const passing = timeline.notes.passing.value;
-  if (passing) paintPassing(context, scene, passing);
-  if (pointer !== null) {
-    paintPointer(context, scene, pointer);
-    paintValues(context, scene, pointer);
-  }
+  const passingTag = passing && paintPassing(context, scene, passing);
+  const pointerTag = pointer === null ? null : paintPointer(context, scene, pointer);
+  if (pointer !== null) paintValues(context, scene, pointer);
+  paintTags(
+    context,
+    scene,
+    [pointerTag, rangeTag, baseTag, passingTag].filter((tag) => tag !== null),
+  );
   paintHover(context, scene);
   return paintSelection(context, scene);
 }
@@ -101,19 +106,19 @@ function outlineBox(
   });
 }
 
-function paintPointer(context: CanvasRenderingContext2D, scene: Scene, x: number): void {
+function paintPointer(context: CanvasRenderingContext2D, scene: Scene, x: number): Tag {
   const { look, dpr, height, scale } = scene;
   const at = Math.round(x * dpr);
   context.fillStyle = look.text;
   context.globalAlpha = 0.22;
   context.fillRect(at, Math.round(RULER_HEIGHT * dpr) / 2, Math.max(1, Math.round(dpr)), height);
   context.globalAlpha = 1;
-  tag(context, scene, {
+  return {
     x: at,
     text: formatAt(scale.time(x * dpr), lengthOf(scale.window)),
     fill: look.text,
     ink: look.background,
-  });
+  };
 }
 
 /** Formats a time with the digits that a pixel of this window can show. */
@@ -130,6 +135,7 @@ function formatAt(time: number, length: number): string {
   return `${(time / unit.ns).toFixed(Math.max(0, Math.min(digits - whole, Math.log10(unit.ns))))} ${unit.name}`;
 }
 
+/** A label on the ruler. */
 interface Tag {
   readonly x: number;
   readonly text: string;
@@ -137,27 +143,40 @@ interface Tag {
   readonly ink: string;
 }
 
-/** Draws a label on the ruler, inside the screen. */
-function tag(context: CanvasRenderingContext2D, scene: Scene, { x, text, fill, ink }: Tag): void {
+/** Draws labels on the ruler, inside the screen. Earlier ones keep their place; later ones avoid them. */
+function paintTags(context: CanvasRenderingContext2D, scene: Scene, tags: readonly Tag[]): void {
   const { dpr, width } = scene;
   context.font = fontOf(scene, 10.5, 500);
   context.textBaseline = "middle";
   context.textAlign = "center";
-  const half = context.measureText(text).width / 2 + 5 * dpr;
-  const middle = Math.min(width - half, Math.max(half, x));
-  context.fillStyle = fill;
-  context.beginPath();
-  context.roundRect(middle - half, 3 * dpr, 2 * half, (RULER_HEIGHT - 6) * dpr, 4 * dpr);
-  context.fill();
-  context.fillStyle = ink;
-  context.fillText(text, middle, (RULER_HEIGHT / 2 + 0.5) * dpr);
+  const gap = 3 * dpr;
+  const placed: { left: number; right: number }[] = [];
+  for (const { x, text, fill, ink } of tags) {
+    const half = context.measureText(text).width / 2 + 5 * dpr;
+    const isFree = (middle: number) =>
+      middle >= half &&
+      middle <= width - half &&
+      placed.every(({ left, right }) => middle + half + gap <= left || middle - half - gap >= right);
+    const beside = placed.flatMap(({ left, right }) => [left - half - gap, right + half + gap]);
+    const wanted = Math.min(width - half, Math.max(half, x));
+    const near = [wanted, ...beside].filter(isFree).sort((a, b) => Math.abs(a - wanted) - Math.abs(b - wanted));
+    const middle = near[0];
+    if (middle === undefined) continue;
+    placed.push({ left: middle - half, right: middle + half });
+    context.fillStyle = fill;
+    context.beginPath();
+    context.roundRect(middle - half, 3 * dpr, 2 * half, (RULER_HEIGHT - 6) * dpr, 4 * dpr);
+    context.fill();
+    context.fillStyle = ink;
+    context.fillText(text, middle, (RULER_HEIGHT / 2 + 0.5) * dpr);
+  }
 }
 
-function paintRange(context: CanvasRenderingContext2D, scene: Scene, range: Span): void {
+function paintRange(context: CanvasRenderingContext2D, scene: Scene, range: Span, letter: string): Tag | null {
   const { look, scale, height, width, dpr } = scene;
   const left = Math.round(scale.x(range.start));
   const right = Math.round(scale.x(range.end));
-  if (right < 0 || left > width) return;
+  if (right < 0 || left > width) return null;
   // The outside pales, as in the minimap.
   context.fillStyle = look.background;
   context.globalAlpha = 0.55;
@@ -172,20 +191,42 @@ function paintRange(context: CanvasRenderingContext2D, scene: Scene, range: Span
   context.fillRect(right, 0, thick, height);
   context.globalAlpha = 1;
   const middle = (Math.max(0, left) + Math.min(width, right)) / 2;
-  tag(context, scene, {
+  return {
     x: middle,
-    text: `↔ ${formatDuration(lengthOf(range))}`,
+    text: `${letter} ${formatDuration(lengthOf(range))}`,
     fill: look.accent,
     ink: look.onAccent,
-  });
+  };
+}
+
+/** Draws the bounds of the range that the marked one is compared with. */
+function paintBase(context: CanvasRenderingContext2D, scene: Scene, base: Span): Tag | null {
+  const { look, scale, height, width, dpr } = scene;
+  const left = Math.round(scale.x(base.start));
+  const right = Math.round(scale.x(base.end));
+  if (right < 0 || left > width) return null;
+  const thick = Math.max(1, Math.round(1.5 * dpr));
+  context.fillStyle = look.text;
+  context.globalAlpha = 0.1;
+  context.fillRect(left, 0, right - left, Math.round(RULER_HEIGHT * dpr));
+  context.globalAlpha = 0.6;
+  for (const x of [left - thick, right]) context.fillRect(x, 0, thick, height);
+  context.globalAlpha = 1;
+  const middle = (Math.max(0, left) + Math.min(width, right)) / 2;
+  return {
+    x: middle,
+    text: `A ${formatDuration(lengthOf(base))}`,
+    fill: look.text,
+    ink: look.background,
+  };
 }
 
 /** Draws a measure across the ruler, with lines from its ends down to the tracks. */
-function paintPassing(context: CanvasRenderingContext2D, scene: Scene, { start, end }: Span): void {
+function paintPassing(context: CanvasRenderingContext2D, scene: Scene, { start, end }: Span): Tag | null {
   const { look, scale, height, width, dpr } = scene;
   const left = Math.round(scale.x(start));
   const right = Math.round(scale.x(end));
-  if (right < 0 || left > width) return;
+  if (right < 0 || left > width) return null;
   const thick = Math.max(1, Math.round(dpr));
   const ruler = Math.round(RULER_HEIGHT * dpr);
   context.fillStyle = look.note;
@@ -194,5 +235,5 @@ function paintPassing(context: CanvasRenderingContext2D, scene: Scene, { start, 
   context.globalAlpha = 1;
   context.fillRect(left, ruler - 2 * thick, right - left, 2 * thick);
   const middle = (Math.max(0, left) + Math.min(width, right)) / 2;
-  tag(context, scene, { x: middle, text: formatDuration(end - start), fill: look.note, ink: look.background });
+  return { x: middle, text: formatDuration(end - start), fill: look.note, ink: look.background };
 }

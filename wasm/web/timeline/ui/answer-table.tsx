@@ -3,17 +3,23 @@ import { copyText } from "../../base/clipboard";
 import { download } from "../../base/download";
 import { formatCount } from "../../base/format";
 import { type Labels, labelOf } from "../../base/labels";
-import type { AnswerColumn, Order, Part, AnswerTable as Table, TableCell } from "../../source/protocol";
+import type { Part } from "../../source/protocol";
 import { messageOf } from "../../source/source";
+import type { AnswerColumn, Order, AnswerTable as Table, TableCell } from "../../source/tables";
 import { isNumeric, readCell, written } from "../answer";
 import type { Timeline } from "../timeline";
+import { Cut } from "./cut";
 import { Icon } from "./icons";
+
+/** Titles of columns by their names; these columns come right after the first text. */
+export type Heads = Readonly<Record<string, string>>;
 
 interface Props {
   readonly timeline: Timeline;
   readonly table: Table;
   /** Order of the rows, where the reader chose one. */
   readonly order: Order | null;
+  readonly heads: Heads;
   readonly sort: (column: string, descends: boolean) => void;
   /** Requests all rows in the same order. */
   readonly whole: () => Promise<Table | undefined>;
@@ -36,8 +42,8 @@ interface ColumnPlaces {
 }
 
 /** A table of an analysis: sortable, copyable, with links to events. */
-export function AnswerTable({ timeline, table, order, sort, whole, more }: Props): JSX.Element {
-  const places = placesIn(table);
+export function AnswerTable({ timeline, table, order, heads, sort, whole, more }: Props): JSX.Element {
+  const places = placesIn(table, heads);
   const { shown } = places;
   const partOf = (row: number) => timeline.overview.parts[table.parts?.[row] ?? 0];
   const descends = ({ column, isNumber }: VisibleColumn) =>
@@ -69,7 +75,7 @@ export function AnswerTable({ timeline, table, order, sort, whole, more }: Props
                 <Head
                   key={one.at}
                   shown={one}
-                  title={titleOf(one, shown)}
+                  title={heads[one.column.name] ?? titleOf(one, shown)}
                   order={order}
                   sort={() => sort(one.column.name, descends(one))}
                 />
@@ -97,14 +103,24 @@ function countOf({ rows, num_rows: all }: Table): string {
 }
 
 /** Hides empty columns. */
-function placesIn(table: Table): ColumnPlaces {
+function placesIn(table: Table, heads: Heads): ColumnPlaces {
   const { columns, rows } = table;
   const all = columns.map((column, at) => ({ column, at, isNumber: isNumeric(table, at) }));
   return {
-    shown: all.filter(({ at }) => rows.some((row) => row[at] !== null)),
+    shown: inPlace(
+      all.filter(({ at }) => rows.some((row) => row[at] !== null)),
+      heads,
+    ),
     name: columns.findIndex(({ name }) => name === "name"),
     event: columns.findIndex(({ role }) => role === "event"),
   };
+}
+
+/** Puts the columns of `heads` right after the first one. */
+function inPlace([first, ...others]: readonly VisibleColumn[], heads: Heads): readonly VisibleColumn[] {
+  if (!first) return [];
+  const isHead = ({ column }: VisibleColumn) => column.name in heads;
+  return [first, ...others.filter(isHead), ...others.filter((column) => !isHead(column))];
 }
 
 interface HeadProps {
@@ -170,7 +186,7 @@ function NameCell({ name, label, visit }: { name: string; label: string; visit: 
   return (
     <td class="ks-name-cell">
       <button type="button" class="ks-link" title={`${name}\nGo to the event`} onClick={visit}>
-        <span>{label}</span>
+        <Cut text={label} />
       </button>
     </td>
   );

@@ -9,7 +9,7 @@ import { rulerBase, windowLength } from "../paint/header";
 import { FINDINGS_HEIGHT, ITERATIONS_HEIGHT, NOTES_HEIGHT, RULER_HEIGHT } from "../paint/scene";
 import { Stage } from "../stage";
 import type { Timeline } from "../timeline";
-import { Drawer } from "./drawer";
+import { Details } from "./details";
 import { FindingTip } from "./finding-tip";
 import { toggleFullScreen } from "./full-screen";
 import { Gutter } from "./gutter";
@@ -49,6 +49,7 @@ export function App({ timeline, root, look, title }: Props): JSX.Element {
   const leave = () => stage.current?.focus({ preventScroll: true });
   const { palette } = useCell(look);
   const gutterWidth = useCell(timeline.gutterWidth);
+  const side = useCell(timeline.details.side);
   // Everything below depends on the overview.
   useCell(timeline.setup);
   if (timeline.overview.num_events === 0) return <Empty timeline={timeline} title={title} />;
@@ -56,22 +57,24 @@ export function App({ timeline, root, look, title }: Props): JSX.Element {
     <>
       <Toolbar timeline={timeline} title={title} searchInput={searchInput} around={around} leave={leave} />
       <ErrorBar timeline={timeline} />
-      <div
-        class="ks-stage"
-        ref={stage}
-        style={gutterWidth === null ? {} : { "--ks-gutter": `${gutterWidth}px` }}
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: an application handles its keys
-        tabIndex={0}
-        role="application"
-        aria-label={`Timeline of ${title}: ${formatPlural(timeline.overview.num_events, "event")} in ${formatDuration(timeline.overview.duration)}. Press question mark for help.`}
-      >
-        <Corner timeline={timeline} filterInput={filterInput} leave={leave} />
-        <Gutter timeline={timeline} leave={leave} />
-        <Picture timeline={timeline} root={root} look={look} around={around} />
-        <Scrollbar timeline={timeline} />
-        <GutterSash timeline={timeline} />
+      <div class="ks-body" data-side={side}>
+        <div
+          class="ks-stage"
+          ref={stage}
+          style={gutterWidth === null ? {} : { "--ks-gutter": `${gutterWidth}px` }}
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: an application handles its keys
+          tabIndex={0}
+          role="application"
+          aria-label={`Timeline of ${title}: ${formatPlural(timeline.overview.num_events, "event")} in ${formatDuration(timeline.overview.duration)}. Press question mark for help.`}
+        >
+          <Corner timeline={timeline} filterInput={filterInput} leave={leave} />
+          <Gutter timeline={timeline} palette={palette} leave={leave} />
+          <Picture timeline={timeline} root={root} look={look} around={around} />
+          <Scrollbar timeline={timeline} />
+          <GutterSash timeline={timeline} />
+        </div>
+        <Details timeline={timeline} palette={palette} leave={leave} />
       </div>
-      <Drawer timeline={timeline} palette={palette} leave={leave} />
       <Popovers timeline={timeline} palette={palette} around={around} leave={leave} />
       <Said timeline={timeline} />
     </>
@@ -82,7 +85,7 @@ function GutterSash({ timeline }: { timeline: Timeline }): JSX.Element {
   const width = useCell(timeline.gutterWidth);
   const put = (wanted: number, whole: number) =>
     timeline.gutterWidth.set(Math.round(Math.max(NARROWEST, Math.min(wanted, WIDEST * whole))));
-  return <Sash label="Width of track names" isUpright value={width ?? GUTTER_WIDTH} put={put} />;
+  return <Sash label="Width of track names" edge="left" value={width ?? GUTTER_WIDTH} put={put} />;
 }
 
 type PictureProps = Omit<Props, "title"> & { readonly around: Surroundings };

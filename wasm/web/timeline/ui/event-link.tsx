@@ -3,6 +3,7 @@ import { formatDuration } from "../../base/format";
 import { kindColor, type Palette } from "../../base/palette";
 import type { EventRef } from "../../source/protocol";
 import type { Timeline } from "../timeline";
+import { Cut } from "./cut";
 
 interface Props {
   readonly timeline: Timeline;
@@ -22,7 +23,7 @@ export function EventLink({ timeline, palette, event, visit }: Props): JSX.Eleme
       onClick={visit ?? (() => timeline.visit(event))}
     >
       <i style={{ background: kindColor(palette, event.kind) }} />
-      <span>{event.label}</span>
+      <Cut text={event.label} />
       <small>{formatDuration(event.dur)}</small>
     </button>
   );

@@ -1,5 +1,6 @@
 import type { JSX } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import type { Palette } from "../../base/palette";
 import { type Row, rowsBetween } from "../row";
 import type { Timeline } from "../timeline";
 import { useCell, useDerived } from "./hooks";
@@ -11,10 +12,16 @@ import { focusRow, rowKeys } from "./row-keys";
 // moves.
 const STEP = 240;
 
+interface Props {
+  readonly timeline: Timeline;
+  readonly palette: Palette;
+  readonly leave: () => void;
+}
+
 /**
  * Names of the tracks, to fold, pin and move. One row takes the focus; arrow keys reach the others.
  */
-export function Gutter({ timeline, leave }: { timeline: Timeline; leave: () => void }): JSX.Element {
+export function Gutter({ timeline, palette, leave }: Props): JSX.Element {
   const layout = useCell(timeline.layout);
   const { height } = useCell(timeline.size);
   const step = useDerived(timeline.viewport.scroll, stepOf);
@@ -26,7 +33,7 @@ export function Gutter({ timeline, leave }: { timeline: Timeline; leave: () => v
   const rows = [...layout.pinned, ...shown];
   const entry = rows.find((row) => row.key === current) ?? rows[0];
   const refocus = (key: string) => focusRow(timeline, gutter.current, key);
-  const handlers: Handlers = { timeline, entry: entry?.key ?? "", setCurrent, drag, leave, refocus };
+  const handlers: Handlers = { timeline, palette, entry: entry?.key ?? "", setCurrent, drag, leave, refocus };
   const onKeyDown = (event: KeyboardEvent) => rowKeys(event, timeline, gutter.current);
   return (
     <div

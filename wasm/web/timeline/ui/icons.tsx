@@ -1,6 +1,8 @@
 import type { JSX } from "preact";
 
 const PATHS = {
+  below: "M2.5 3h11v10h-11zM2.5 9h11",
+  beside: "M2.5 3h11v10h-11zM9.500 3v10",
   bulb: "M5.5 10.5a4.2 4.2 0 1 1 5 0v1.8h-5zM6.3 14.2h3.4",
   chart: "M2 13.5h12M2 11V8h3.5V4H9v5h3V6h2",
   chevron: "M6 4l4 4-4 4",
@@ -23,6 +25,8 @@ const PATHS = {
   save: "M8 2v8M5 7l3 3 3-3M2.500 11v2.500h11V11",
   screen: "M2.5 3h11v10h-11zM5 8V5.500h3M11 8v2.500H8",
   search: "M7 2.5a4.5 4.5 0 1 1 0 9 4.5 4.5 0 0 1 0-9zM10.5 10.5L14 14",
+  swap: "M3 5.500h9M9.500 3l2.500 2.500L9.500 8M13 10.500H4M6.500 8L4 10.500 6.500 13",
+  table: "M2 3h12v10H2zM2 6.500h12M6 3v10",
   trace: "M2 3h6M5 6.5h7M3 10h9M7 13h7",
   up: "M4 10l4-4 4 4",
   warning: "M8 2l6.5 11.5h-13zM8 6.5v3.5M8 11.6v.4",

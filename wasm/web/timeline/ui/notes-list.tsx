@@ -2,6 +2,7 @@ import type { JSX } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { formatDuration } from "../../base/format";
 import type { Note } from "../notes";
+import { takeNote, visitNote } from "../noting";
 import type { Timeline } from "../timeline";
 import { useCell } from "./hooks";
 import { Icon, IconButton } from "./icons";
@@ -28,7 +29,7 @@ export function NotesList({ timeline, close }: Props): JSX.Element {
           <Line key={index} timeline={timeline} note={note} isCurrent={note === current} close={close} />
         ))}
       </ul>
-      <button type="button" class="ks-button ks-add" onClick={() => timeline.takeNote()}>
+      <button type="button" class="ks-button ks-add" onClick={() => takeNote(timeline)}>
         <Icon name="plus" />
         Add a note
       </button>
@@ -60,7 +61,7 @@ function Line({ timeline, note, isCurrent, close }: NoteProps): JSX.Element {
   const when = whenOf(note);
   return (
     <li class={isCurrent ? "ks-current" : ""}>
-      <button type="button" class="ks-button ks-when" title="Go to the note" onClick={() => timeline.visitNote(note)}>
+      <button type="button" class="ks-button ks-when" title="Go to the note" onClick={() => visitNote(timeline, note)}>
         <Icon name="flag" />
         {when}
       </button>

@@ -1,18 +1,20 @@
 import type { JSX } from "preact";
+import type { Range } from "../range";
 import type { Timeline } from "../timeline";
 
 interface Props {
   readonly timeline: Timeline;
+  readonly range: Range;
   /** Null for all traces. */
   readonly chosen: number | null;
   readonly hasAll?: boolean;
 }
 
 /** Chooses the trace that the range is about. */
-export function PartChoice({ timeline, chosen, hasAll = false }: Props): JSX.Element | null {
+export function PartChoice({ timeline, range, chosen, hasAll = false }: Props): JSX.Element | null {
   const { parts } = timeline.overview;
   if (parts.length < 2) return null;
-  const choose = (value: string) => timeline.range.choosePart(value === "" ? null : Number(value));
+  const choose = (value: string) => range.choosePart(value === "" ? null : Number(value));
   return (
     <label class="ks-which">
       Trace{" "}

@@ -1,7 +1,10 @@
-import type { JSX } from "preact";
+import type { ComponentChildren, JSX } from "preact";
+import { useEffect } from "preact/hooks";
 import { formatDuration, formatPlural } from "../../base/format";
 import type { Palette } from "../../base/palette";
-import { lengthOf, type Span } from "../../base/time";
+import { lengthOf, type Span, span } from "../../base/time";
+import type { Overview } from "../../source/protocol";
+import type { Range } from "../range";
 import type { Timeline } from "../timeline";
 import { useCell } from "./hooks";
 import { IconButton } from "./icons";
@@ -14,41 +17,73 @@ const FIRST: readonly string[] = ["breakdown", "kernels", "operators", "modules"
 interface Props {
   readonly timeline: Timeline;
   readonly palette: Palette;
-  readonly span: Span;
 }
 
 /** Summary and analyses of the marked range. */
-export function RangePanel({ timeline, palette, span }: Props): JSX.Element {
-  const summary = useCell(timeline.range.summary);
-  const { analysis } = useCell(timeline.range.asking);
+export function RangePanel({ timeline, palette, span }: Props & { readonly span: Span }): JSX.Element {
+  const title = `${formatDuration(lengthOf(span))} from ${formatDuration(span.start)}`;
+  return (
+    <Answers timeline={timeline} palette={palette} range={timeline.range} span={span} title={title}>
+      <IconButton icon="focus" label="Zoom to the range" onClick={() => timeline.viewport.show(span, true)} />
+      <IconButton icon="save" label="Save a copy of the range" onClick={() => timeline.askToSave()} />
+      <IconButton icon="close" label="Clear the range (Escape)" onClick={() => timeline.unmark()} />
+    </Answers>
+  );
+}
+
+/** Summary and analyses of the whole trace. */
+export function TracePanel({ timeline, palette }: Props): JSX.Element {
+  useCell(timeline.setup);
+  const all = wholeOf(timeline.overview);
+  const isDrawn = useCell(timeline.isDrawn);
+  useEffect(() => {
+    // The picture comes first.
+    if (isDrawn) timeline.whole.sumUpOnce(all);
+  }, [isDrawn, all.start, all.end]);
+  const isWhole = lengthOf(all) >= timeline.overview.duration;
+  const title = `${isWhole ? "Whole trace" : "Reported part"}: ${formatDuration(lengthOf(all))}`;
+  return <Answers timeline={timeline} palette={palette} range={timeline.whole} span={all} title={title} />;
+}
+
+/** What reports are about: all of a trace, or the part that a page has, without the observed iteration. */
+const wholeOf = ({ reported, duration }: Overview): Span => reported ?? span(0, duration);
+
+interface AnswersProps extends Props {
+  readonly range: Range;
+  readonly span: Span;
+  readonly title: string;
+  readonly children?: ComponentChildren;
+}
+
+function Answers({ timeline, palette, range, span, title, children }: AnswersProps): JSX.Element {
+  const summary = useCell(range.summary);
+  const { analysis } = useCell(range.asking);
   return (
     <div class="ks-range">
       <h3>
         <span>
-          {formatDuration(lengthOf(span))} from {formatDuration(span.start)}
+          {title}
           {summary && <small> {formatPlural(summary.num_events, "event")}</small>}
         </span>
-        <IconButton icon="focus" label="Zoom to the range" onClick={() => timeline.viewport.show(span, true)} />
-        <IconButton icon="save" label="Save a copy of the range" onClick={() => timeline.askToSave()} />
-        <IconButton icon="close" label="Clear the range (Escape)" onClick={() => timeline.unmark()} />
-        <Tabs timeline={timeline} chosen={analysis} />
+        {children}
+        <Tabs range={range} chosen={analysis} />
       </h3>
       {!summary && <p class="ks-note">Summarizing …</p>}
-      {summary && analysis === null && <RangeSummary timeline={timeline} palette={palette} summary={summary} />}
-      {summary && analysis !== null && <RangeAnswer key={analysis} timeline={timeline} name={analysis} span={span} />}
+      {summary && analysis === null && <RangeSummary {...{ timeline, palette, range, summary }} />}
+      {summary && analysis !== null && <RangeAnswer key={analysis} {...{ timeline, range, span }} name={analysis} />}
     </div>
   );
 }
 
 interface TabsProps {
-  readonly timeline: Timeline;
+  readonly range: Range;
   readonly chosen: string | null;
 }
 
-function Tabs({ timeline, chosen }: TabsProps): JSX.Element {
-  const analyses = useCell(timeline.range.analyses);
+function Tabs({ range, chosen }: TabsProps): JSX.Element {
+  const analyses = useCell(range.analyses);
   const others = analyses.filter(({ name }) => !FIRST.includes(name));
-  const choose = (name: string | null) => timeline.range.askFor(name);
+  const choose = (name: string | null) => range.askFor(name);
   return (
     <span class="ks-asks">
       {[null, ...FIRST].map((name) => (
@@ -59,8 +94,8 @@ function Tabs({ timeline, chosen }: TabsProps): JSX.Element {
       <select
         aria-label="Other analyses of the range"
         value={others.find(({ name }) => name === chosen)?.name ?? ""}
-        onFocus={() => timeline.range.listAnalyses()}
-        onPointerEnter={() => timeline.range.listAnalyses()}
+        onFocus={() => range.listAnalyses()}
+        onPointerEnter={() => range.listAnalyses()}
         onChange={(event) => event.currentTarget.value && choose(event.currentTarget.value)}
       >
         <option value="">more …</option>

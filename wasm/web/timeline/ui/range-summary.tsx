@@ -2,6 +2,7 @@ import type { JSX } from "preact";
 import { formatCount, formatDuration, formatPlural, formatShare } from "../../base/format";
 import { kindColor, type Palette } from "../../base/palette";
 import type { DeviceTime, KernelTime, KindTime, OperatorTime, Summary } from "../../source/protocol";
+import type { Range } from "../range";
 import type { Timeline } from "../timeline";
 import { useCell } from "./hooks";
 import { Icon } from "./icons";
@@ -11,17 +12,18 @@ import { type RankColumn, RankTable } from "./rank-table";
 interface Props {
   readonly timeline: Timeline;
   readonly palette: Palette;
+  readonly range: Range;
   readonly summary: Summary;
 }
 
 /** Busy time of devices, and time by kind, kernel and operator. */
-export function RangeSummary({ timeline, palette, summary }: Props): JSX.Element {
+export function RangeSummary({ timeline, palette, range, summary }: Props): JSX.Element {
   const visit = (id: number) => timeline.go(id);
-  const part = useCell(timeline.range.part);
+  const part = useCell(range.part);
   if (summary.num_events === 0) {
     return (
       <>
-        <PartChoice timeline={timeline} chosen={part} />
+        <PartChoice timeline={timeline} range={range} chosen={part} />
         <p class="ks-note">No events in this range.</p>
       </>
     );
@@ -29,7 +31,7 @@ export function RangeSummary({ timeline, palette, summary }: Props): JSX.Element
   return (
     <div class="ks-columns">
       <div class="ks-column">
-        <PartChoice timeline={timeline} chosen={part} />
+        <PartChoice timeline={timeline} range={range} chosen={part} />
         {summary.devices.map((device) => (
           <Busy key={device.device} device={device} palette={palette} />
         ))}
@@ -93,8 +95,8 @@ function kindColumns(palette: Palette, summary: Summary): readonly RankColumn<Ki
 const KERNEL_COLUMNS: readonly RankColumn<KernelTime>[] = [
   { title: "name", cell: (row) => row.name, isName: true },
   { title: "count", cell: (row) => formatCount(row.count), isNumber: true },
-  { title: "mean", cell: (row) => formatDuration(row.mean_ns), isNumber: true },
-  { title: "longest", cell: (row) => formatDuration(row.max_ns), isNumber: true },
+  { title: "mean", cell: (row) => formatDuration(row.mean_ns), isNumber: true, isExtra: true },
+  { title: "longest", cell: (row) => formatDuration(row.max_ns), isNumber: true, isExtra: true },
   { title: "total", cell: (row) => formatDuration(row.total_ns), isNumber: true },
   { title: "share", cell: (row) => formatShare(row.share, 1), isNumber: true },
 ];
@@ -103,7 +105,7 @@ function operatorColumns({ operators }: Summary): readonly RankColumn<OperatorTi
   const onHost: RankColumn<OperatorTime>[] = [
     { title: "name", cell: (row) => row.name, isName: true },
     { title: "count", cell: (row) => formatCount(row.count), isNumber: true },
-    { title: "self", cell: (row) => formatDuration(row.self_ns), isNumber: true },
+    { title: "self", cell: (row) => formatDuration(row.self_ns), isNumber: true, isExtra: true },
     { title: "total", cell: (row) => formatDuration(row.total_ns), isNumber: true },
   ];
   if (operators.every((row) => row.device_total_ns === 0)) return onHost;

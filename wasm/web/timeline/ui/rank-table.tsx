@@ -1,12 +1,15 @@
 import type { ComponentChildren, JSX } from "preact";
 import { type Labels, labelOf } from "../../base/labels";
 import type { EventId } from "../../source/protocol";
+import { Cut } from "./cut";
 
 export interface RankColumn<Row> {
   readonly title: string;
   readonly cell: (row: Row) => ComponentChildren;
   readonly isNumber?: boolean;
   readonly isBar?: boolean;
+  /** Left out where the table is narrow. */
+  readonly isExtra?: boolean;
   /** An event's name: cut to one line, full on hover, with a link to its longest event. */
   readonly isName?: boolean;
 }
@@ -51,8 +54,8 @@ export function RankTable<Row extends object>({ rows, columns, labels = {}, visi
   );
 }
 
-function classOf(column: Pick<RankColumn<never>, "isNumber" | "isBar" | "isName">): string {
-  if (column.isNumber) return "ks-number";
+function classOf(column: Pick<RankColumn<never>, "isNumber" | "isBar" | "isName" | "isExtra">): string {
+  if (column.isNumber) return column.isExtra ? "ks-number ks-extra" : "ks-number";
   if (column.isBar) return "ks-bar-cell";
   return column.isName ? "ks-name-cell" : "";
 }
@@ -69,7 +72,7 @@ function Name({ name, labels, row, visit }: NameProps): JSX.Element {
   if (id === undefined || !visit) return <span title={name}>{labelOf(labels, name)}</span>;
   return (
     <button type="button" class="ks-link" title={`${name}\nGo to the longest event`} onClick={() => visit(id)}>
-      <span>{labelOf(labels, name)}</span>
+      <Cut text={labelOf(labels, name)} />
     </button>
   );
 }

@@ -1,11 +1,14 @@
 import type { JSX } from "preact";
 import { formatPlural } from "../../base/format";
+import type { Palette } from "../../base/palette";
 import { readValue } from "../counters";
 import { canFold, type Row } from "../row";
 import type { Timeline } from "../timeline";
-import { useLeaving } from "./hooks";
+import { Cut } from "./cut";
+import { useCell, useLeaving } from "./hooks";
 import { Icon, type IconName } from "./icons";
 import type { RowDrag } from "./row-drag";
+import { TimeBar } from "./time-bar";
 
 const ONE_LINE = 25;
 const TWO_LINES = 50;
@@ -19,6 +22,7 @@ export const headerHeight = (row: Row): number => (isRoomy(row) ? TWO_LINES : ON
 /** State shared by the rows of a gutter. */
 export interface Handlers {
   readonly timeline: Timeline;
+  readonly palette: Palette;
   /** Key of the row that Tab enters. */
   readonly entry: string;
   readonly setCurrent: (key: string) => void;
@@ -55,8 +59,9 @@ export function RowHeader({ row, handlers }: Props): JSX.Element {
   );
 }
 
-function Name({ row, handlers: { timeline, entry, drag } }: Props): JSX.Element {
+function Name({ row, handlers: { timeline, entry, drag, palette } }: Props): JSX.Element {
   const folds = canFold(row);
+  const shares = useCell(timeline.deviceTime.shares).get(row.group.part);
   const fold = () => folds && !drag.justDropped() && timeline.tracks.toggleFold(row.key);
   return (
     <button
@@ -69,7 +74,8 @@ function Name({ row, handlers: { timeline, entry, drag } }: Props): JSX.Element 
     >
       <Icon name="chevron" />
       {row.kind === "group" && <Icon name={row.group.kind} />}
-      <span>{row.name}</span>
+      <Cut text={row.name} />
+      {row.kind === "group" && row.group.kind === "trace" && shares && <TimeBar shares={shares} palette={palette} />}
       {row.counter && <small class="ks-most">≤ {readValue(row.counter.greatest, row.counter.unit)}</small>}
     </button>
   );

@@ -4,21 +4,22 @@ const KEY_STEP = 16;
 
 interface Props {
   readonly label: string;
-  /** Whether it separates areas side by side, not one above the other. */
-  readonly isUpright: boolean;
+  /** The edge of the timeline that the adjusted area is at. */
+  readonly edge: "left" | "right" | "bottom";
   /** Size of the adjusted area in percent, for screen readers. */
   readonly value: number;
-  /** Receives the new position, in CSS pixels from the left or the bottom, and the whole length. */
+  /** Receives the new position, in CSS pixels from the edge, and the whole length. */
   readonly put: (place: number, whole: number) => void;
 }
 
 /** A separator that the mouse or the arrow keys move. */
-export function Sash({ label, isUpright, value, put }: Props): JSX.Element {
+export function Sash({ label, edge, value, put }: Props): JSX.Element {
+  const isUpright = edge !== "bottom";
   const move = (sash: HTMLElement, x: number, y: number) => {
     const whole = sash.closest(".ks-root")?.getBoundingClientRect();
     if (!whole) return;
-    if (isUpright) put(x - whole.left, whole.width);
-    else put(whole.bottom - y, whole.height);
+    if (edge === "bottom") put(whole.bottom - y, whole.height);
+    else put(edge === "left" ? x - whole.left : whole.right - x, whole.width);
   };
   const onPointerMove = (event: PointerEvent) => {
     const sash = event.currentTarget as HTMLElement;
@@ -36,7 +37,8 @@ export function Sash({ label, isUpright, value, put }: Props): JSX.Element {
   return (
     // biome-ignore lint/a11y/useSemanticElements: a movable separator is a widget, unlike <hr>
     <div
-      class={isUpright ? "ks-sash ks-upright" : "ks-sash"}
+      class="ks-sash"
+      data-edge={edge}
       role="separator"
       tabIndex={0}
       aria-orientation={isUpright ? "vertical" : "horizontal"}

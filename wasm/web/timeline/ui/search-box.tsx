@@ -66,6 +66,7 @@ export function SearchBox({ timeline, input, leave }: Props): JSX.Element {
           <span class={found.hits.count === 0 ? "ks-hits ks-none" : "ks-hits"}>{hitText(found)}</span>
           <IconButton icon="up" label="Previous hit (Shift+Enter)" onClick={() => timeline.step(-1)} />
           <IconButton icon="down" label="Next hit (Enter)" onClick={() => timeline.step(1)} />
+          <IconButton icon="table" label="List the hits in a table (l)" onClick={() => timeline.listHits()} />
           <IconButton icon="close" label="Clear the search (Escape)" onClick={empty} />
         </>
       )}
