@@ -65,7 +65,8 @@ impl<'a> LaunchConfigReader<'a> {
         let (mut occupancy, mut efficiency) = (WeightedMean::default(), WeightedMean::default());
         for row in rows {
             let dur = selection.dur_ns(*row);
-            occupancy.add(self.float(*row, ArgKey::Occupancy), dur);
+            // A kernel that runs occupies something: 0 stands for unknown.
+            occupancy.add(self.float(*row, ArgKey::Occupancy).filter(|percent| *percent > 0.0), dur);
             efficiency.add(self.blocks_per_sm(*row).map(|blocks| blocks.min(1.0)), dur);
         }
         let (blocks, threads) = self.sizes(longest);

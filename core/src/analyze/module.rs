@@ -22,13 +22,15 @@ pub(super) static MODULES: Analysis = Analysis {
     doc: "nn.Module calls: host time, and device time of their forward and backward work",
     options: &[],
     run: Run::Trace(|selection, _: &Options| {
-        let rows = modules(selection);
+        let calls = ModuleCalls::of(selection);
+        let (rows, classes) = (calls.by_name(), calls.by_class());
         let has_device = rows.iter().any(|module| module.device_self_ns > 0);
         AnalysisResult::of(
             &TABLE,
             rows,
             "no nn.Module was recorded (with_stack=True or with_modules=True records them)",
         )
+        .and(&CLASSES, classes)
         .drawn(Plot::of_own_time("module", has_device))
     }),
 };
@@ -78,6 +80,42 @@ const COLUMNS: &[Column<Vec<ModuleRow>>] = &[
     int("longest_id", |rows, at| rows[at].longest_id.map(i64::from)),
 ];
 
+/// All calls of the modules of one class.
+#[derive(Debug, Clone)]
+pub(crate) struct ModuleClassRow {
+    /// The name of the class is that of the module without its number.
+    sum: ModuleRow,
+    num_modules: i64,
+}
+
+pub(crate) static CLASSES: Table<Vec<ModuleClassRow>> = Table {
+    name: "modules_by_class",
+    doc: "all calls of the modules of one class, such as Linear",
+    num_rows: Vec::len,
+    columns: CLASS_COLUMNS,
+};
+
+const CLASS_COLUMNS: &[Column<Vec<ModuleClassRow>>] = &[
+    text("class", |rows, at, out| put_name(out, &rows[at].sum.module)),
+    int("num_modules", |rows, at| Some(rows[at].num_modules)),
+    int("count", |rows, at| Some(rows[at].sum.count as i64)),
+    int("total_ns", |rows, at| Some(rows[at].sum.total_ns)),
+    int("self_ns", |rows, at| Some(rows[at].sum.self_ns)),
+    int("device_total_ns", |rows, at| Some(rows[at].sum.device_total_ns)),
+    int("device_self_ns", |rows, at| Some(rows[at].sum.device_self_ns)),
+    int("forward_ns", |rows, at| rows[at].sum.forward_ns),
+    int("backward_ns", |rows, at| rows[at].sum.backward_ns),
+    int("num_device_events", |rows, at| Some(rows[at].sum.num_device_events as i64)),
+    int("max_ns", |rows, at| rows[at].sum.max_ns),
+    int("longest_id", |rows, at| rows[at].sum.longest_id.map(i64::from)),
+];
+
+/// The class of a module: `Linear_12` is a `Linear`.
+fn class_of(module: &str) -> &str {
+    let class = module.trim_end_matches(|letter: char| letter.is_ascii_digit());
+    class.strip_suffix('_').filter(|class| !class.is_empty() && class.len() + 1 < module.len()).unwrap_or(module)
+}
+
 /// The cost of a module's call, alone or with nested calls.
 #[derive(Debug, Clone, Copy, Default)]
 struct ModuleCost {
@@ -100,36 +138,103 @@ type ModuleCosts = FxHashMap<u32, ModuleCost>;
 /// Kernels of graphs that name a module themselves (`fqn`) count for the row of that path, and in
 /// `device_total_ns` of the paths that it begins with.
 pub fn modules(selection: &Selection<'_>) -> Vec<ModuleRow> {
-    let linked = selection.linked;
-    let is_module = |row: &u32| linked.trace.event_name(*row as usize).starts_with(MODULE_PREFIX);
-    // Parents come before their children in this order.
-    let calls: Vec<u32> = linked.links.nesting.order.iter().copied().filter(is_module).collect();
-    let names = |is_counted: &dyn Fn(usize) -> bool| {
-        let mut names = vec![None; linked.trace.events.len()];
-        let counted = calls.iter().map(|call| *call as usize).filter(|call| is_counted(*call));
-        counted.for_each(|call| names[call] = Some(linked.trace.events.name[call]));
-        linked.links.nesting.inside_same(&names)
-    };
-    let (is_inside, is_inside_any) = (names(&|call| selection.contains(call)), names(&|_| true));
-    let own = own(selection);
-    let all = with_inner(selection, &calls, own.clone());
-    let mut rows: FxHashMap<StrId, ModuleRow> = FxHashMap::default();
-    for call in calls {
-        let cost = |costs: &ModuleCosts| costs.get(&call).copied().unwrap_or_default();
-        if selection.contains(call as usize) || cost(&all).num_device_events > 0 {
-            let row = rows.entry(linked.trace.events.name[call as usize]).or_default();
-            row.add(selection, call as usize, [cost(&own), cost(&all)], is_inside[call as usize]);
-            if !is_inside_any[call as usize] {
-                row.add_inside(cost(&all));
+    ModuleCalls::of(selection).by_name()
+}
+
+/// All calls of modules, with the costs of each.
+struct ModuleCalls<'a> {
+    selection: &'a Selection<'a>,
+    /// Parents come before their children.
+    calls: Vec<u32>,
+    own: ModuleCosts,
+    all: ModuleCosts,
+}
+
+impl<'a> ModuleCalls<'a> {
+    fn of(selection: &'a Selection<'a>) -> Self {
+        let linked = selection.linked;
+        let is_module = |row: &u32| linked.trace.event_name(*row as usize).starts_with(MODULE_PREFIX);
+        let calls: Vec<u32> = linked.links.nesting.order.iter().copied().filter(is_module).collect();
+        let own = own(selection);
+        let all = with_inner(selection, &calls, own.clone());
+        Self { selection, calls, own, all }
+    }
+
+    fn by_name(&self) -> Vec<ModuleRow> {
+        let mut rows: Vec<_> = self.rows(|name| name).into_values().collect();
+        rows.extend(stated(self.selection));
+        sort::by(&mut rows, most_first);
+        rows
+    }
+
+    /// A class counts once where a module of it is inside another one.
+    fn by_class(&self) -> Vec<ModuleClassRow> {
+        let strings = &self.selection.linked.trace.strings;
+        let mut first_of: FxHashMap<&str, StrId> = FxHashMap::default();
+        let mut classes: FxHashMap<StrId, StrId> = FxHashMap::default();
+        let mut num_modules: FxHashMap<StrId, i64> = FxHashMap::default();
+        let mut is_counted = vec![false; strings.len()];
+        for call in &self.calls {
+            let name = self.name(*call);
+            let class =
+                *classes.entry(name).or_insert_with(|| *first_of.entry(class_of(strings.text(name))).or_insert(name));
+            if self.is_selected(*call) && !std::mem::replace(&mut is_counted[name.index()], true) {
+                *num_modules.entry(class).or_default() += 1;
             }
         }
+        let rows = self.rows(|name| classes.get(&name).copied().unwrap_or(name));
+        let row = |(class, sum): (StrId, ModuleRow)| {
+            let module = class_of(&sum.module).to_owned();
+            ModuleClassRow {
+                sum: ModuleRow { module, ..sum },
+                num_modules: num_modules.get(&class).copied().unwrap_or(1),
+            }
+        };
+        let mut rows: Vec<_> = rows.into_iter().map(row).collect();
+        sort::by(&mut rows, |a, b| most_first(&a.sum, &b.sum));
+        rows
     }
-    let mut rows: Vec<_> = rows.into_values().collect();
-    rows.extend(stated(selection));
-    sort::by(&mut rows, |a, b| {
-        (b.device_self_ns, b.total_ns).cmp(&(a.device_self_ns, a.total_ns)).then_with(|| a.module.cmp(&b.module))
-    });
-    rows
+
+    /// Whether a call or device work for it is selected.
+    fn is_selected(&self, call: u32) -> bool {
+        let has_work = || self.all.get(&call).is_some_and(|cost| cost.num_device_events > 0);
+        self.selection.contains(call as usize) || has_work()
+    }
+
+    fn name(&self, call: u32) -> StrId {
+        self.selection.linked.trace.events.name[call as usize]
+    }
+
+    /// The sums of calls with the same key.
+    fn rows(&self, key: impl Fn(StrId) -> StrId) -> FxHashMap<StrId, ModuleRow> {
+        let Self { selection, calls, own, all } = self;
+        let linked = selection.linked;
+        let keys = |is_counted: &dyn Fn(usize) -> bool| {
+            let mut keys = vec![None; linked.trace.events.len()];
+            let counted = calls.iter().filter(|call| is_counted(**call as usize));
+            counted.for_each(|call| keys[*call as usize] = Some(key(self.name(*call))));
+            linked.links.nesting.inside_same(&keys)
+        };
+        let (is_inside, is_inside_any) = (keys(&|call| selection.contains(call)), keys(&|_| true));
+        let mut rows: FxHashMap<StrId, ModuleRow> = FxHashMap::default();
+        for call in calls {
+            let cost = |costs: &ModuleCosts| costs.get(call).copied().unwrap_or_default();
+            let place = *call as usize;
+            if self.is_selected(*call) {
+                let row = rows.entry(key(self.name(*call))).or_default();
+                row.add(selection, place, [cost(own), cost(all)], is_inside[place]);
+                if !is_inside_any[place] {
+                    row.add_inside(cost(all));
+                }
+            }
+        }
+        rows
+    }
+}
+
+/// The most device time of their own first, then the most host time.
+fn most_first(a: &ModuleRow, b: &ModuleRow) -> std::cmp::Ordering {
+    (b.device_self_ns, b.total_ns).cmp(&(a.device_self_ns, a.total_ns)).then_with(|| a.module.cmp(&b.module))
 }
 
 /// The device work of each call that is for no module inside it.

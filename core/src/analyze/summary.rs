@@ -16,8 +16,11 @@ use super::operator::{OperatorRow, operators};
 use super::selection::Selection;
 use super::statistics::Durations;
 use super::verdict::{Problem, Verdict, VerdictState, verdict};
+use crate::link::LinkedTrace;
+use crate::strings::TextCache;
 use crate::time::{TimeRange, add_ns};
 use crate::trace::kind::EventKind;
+use crate::vendor;
 
 /// Default number of operators and kernels of a summary.
 pub const TOP: usize = 20;
@@ -244,14 +247,38 @@ fn devices(selection: &Selection<'_>) -> Vec<DeviceRow> {
 
 fn time_by_kind(selection: &Selection<'_>) -> Vec<KindRow> {
     let self_ns = selection.self_ns();
-    let mut rows = EventKind::ALL.map(|kind| KindRow { kind: kind.name(), count: 0, total_ns: 0, self_ns: 0 });
+    let row_of = |kind| KindRow { kind, count: 0, total_ns: 0, self_ns: 0 };
+    let mut rows: Vec<_> = EventKind::ALL.iter().map(|kind| row_of(kind.name())).collect();
+    let after_launches = EventKind::Launch as usize + 1;
+    rows.insert(after_launches, row_of(WAIT));
+    let is_wait = host_waits(selection.linked);
     for row in selection.rows() {
-        let kind = &mut rows[selection.linked.trace.events.kind[row] as usize];
+        let kind = selection.linked.trace.events.kind[row] as usize;
+        let place = if is_wait[row] { after_launches } else { kind + usize::from(kind >= after_launches) };
+        let kind = &mut rows[place];
         kind.count += 1;
         add_ns(&mut kind.total_ns, selection.dur_ns(row));
         add_ns(&mut kind.self_ns, self_ns[row]);
     }
     rows.into_iter().filter(|row| row.count > 0).collect()
+}
+
+/// Calls in which the host waits for a device, in place of `launch`.
+const WAIT: &str = "wait";
+
+/// Whether an event is a call in which the host waits for a device: a synchronizing one, or one of
+/// which a link tells it, such as a copy that outlasts its own work.
+fn host_waits(linked: &LinkedTrace) -> Vec<bool> {
+    let (trace, kinds) = (&linked.trace, &linked.trace.events.kind);
+    let mut is_wait = vec![false; kinds.len()];
+    let mut names = TextCache::new(&trace.strings, vendor::synchronizes);
+    for (row, is_wait) in is_wait.iter_mut().enumerate() {
+        *is_wait = kinds[row] == EventKind::Launch && names.of(trace.events.name[row]);
+    }
+    for target in linked.sync_edges().iter().map(|edge| edge.target as usize) {
+        is_wait[target] |= kinds[target] == EventKind::Launch;
+    }
+    is_wait
 }
 
 fn iterations(selection: &Selection<'_>) -> Vec<IterationRow> {

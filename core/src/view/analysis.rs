@@ -2,15 +2,16 @@
 
 use std::sync::Arc;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::chart::{MOMENTS, find};
 use super::labels::labels;
+use super::report;
 use super::request::{AnalyzeRequest, CompareRequest, DefaultRange, TableView};
 use super::response::Response;
 use super::screen::Screen;
 use super::session_trace::TraceView;
-use crate::analyze::{ANALYSES, AnalysisResult, Options, SelectionRequest, analysis, diff_parts};
+use crate::analyze::{ANALYSES, AnalysisResult, Options, SelectionRequest, analysis, diff, diff_jobs, diff_parts};
 use crate::error::Error;
 use crate::table::{ColumnValues, TableRows, ordered};
 
@@ -58,23 +59,44 @@ pub(super) fn answer(screen: &Screen<'_>, request: &AnalyzeRequest) -> Result<Re
     Ok(Response::of("analyze", &data))
 }
 
-/// Compares two ranges of a trace.
+/// Compares two ranges of a trace or, without ranges, the sides of the screen.
 pub(super) fn compare(screen: &Screen<'_>, request: &CompareRequest) -> Result<Response, Error> {
-    let part = screen.part(request.part)?;
-    let wanted = |(start, end): (f64, f64)| SelectionRequest {
-        start_ns: Some(part.time(start.floor()).0),
-        end_ns: Some(part.time(end.ceil()).0),
-        ..SelectionRequest::default()
+    let (answer, owner) = match request.ranges {
+        Some(ranges) => {
+            let part = screen.part(request.part)?;
+            let [before, after] = ranges.map(|(start, end)| SelectionRequest {
+                start_ns: Some(part.time(start.floor()).0),
+                end_ns: Some(part.time(end.ceil()).0),
+                ..SelectionRequest::default()
+            });
+            (diff_parts((&part.linked, &before), (&part.linked, &after))?, Some(part))
+        }
+        None => (comparison(screen, &request.selection)?, None),
     };
-    let (before, after) = (wanted(request.before), wanted(request.after));
-    let answer = diff_parts((&part.linked, &before), (&part.linked, &after))?;
     let data = json!({
         "name": "compare",
-        "doc": "the second range beside the first",
+        "doc": "after beside before",
         "reason": answer.reason,
-        "tables": tables(&answer, (screen, Some(part)), &request.view),
+        "tables": tables(&answer, (screen, owner), &request.view),
     });
     Ok(Response::of("compare", &data))
+}
+
+/// Compares the sides of the screen: two traces, or two jobs rank by rank. The selection is that of
+/// both; by default, trimmed traces are restricted to their range.
+pub(super) fn comparison(screen: &Screen<'_>, selection: &Map<String, Value>) -> Result<AnalysisResult, Error> {
+    let [before, after] = report::sides(screen);
+    let request = Value::Object(selection.clone()).to_string();
+    if let ([before], [after]) = (&before[..], &after[..]) {
+        if !selection.is_empty() {
+            return diff(&before.linked, &after.linked, &request);
+        }
+        return diff_parts((&before.linked, &before.trimmed()), (&after.linked, &after.trimmed()));
+    }
+    let ranked = |parts: &[TraceView<'_>]| -> Vec<_> {
+        parts.iter().map(|part| (part.rank, Arc::clone(&part.linked))).collect()
+    };
+    diff_jobs(&ranked(&before), &ranked(&after), &request, 1)
 }
 
 /// The tables of an answer about one part, or about all of the screen.

@@ -4,6 +4,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::context::context;
+use super::counterpart::counterpart;
 use super::gap::idle_before;
 use super::launched::launched;
 use super::reference::{inside, reference};
@@ -33,7 +34,7 @@ pub(super) fn at(screen: &Screen<'_>, (track, lane): (u32, u32), time: f64, tole
 }
 
 /// All that is known about an event.
-pub(super) fn details(part: TraceView<'_>, row: usize) -> Response {
+pub(super) fn details(screen: &Screen<'_>, part: TraceView<'_>, row: usize) -> Response {
     let (trace, links) = (&part.linked.trace, &part.linked.links);
     let events = &trace.events;
     let args: Vec<_> = trace.args.pairs(&trace.strings, events.args(row)).collect();
@@ -60,6 +61,7 @@ pub(super) fn details(part: TraceView<'_>, row: usize) -> Response {
         "idle_before": idle_before(part, row),
         "operator": optional(operator),
         "node": node(part, row),
+        "counterpart": counterpart(screen, part, row),
     });
     for more in [more, launched(part, row), context(part, row)] {
         if let (Value::Object(data), Value::Object(more)) = (&mut data, more) {

@@ -9,6 +9,7 @@ mod chart;
 mod context;
 mod copy;
 mod counter;
+mod counterpart;
 mod event;
 mod fields;
 mod finding;
@@ -95,7 +96,7 @@ impl Session {
             Request::Tiles(request) => tiles::answer(&screen, request),
             Request::At { track, lane, time, tolerance } => Ok(event::at(&screen, (*track, *lane), *time, *tolerance)),
             Request::Gap { track, time } => Ok(gap::answer(&screen, *track, *time)),
-            Request::Event { id } => screen.event(*id).map(|(part, row)| event::details(part, row)),
+            Request::Event { id } => screen.event(*id).map(|(part, row)| event::details(&screen, part, row)),
             Request::Links { id } => screen.event(*id).map(|(part, row)| event::links(&screen, part, row)),
             Request::Neighbour { id, direction } => {
                 screen.event(*id).map(|(part, row)| event::neighbour(part, row, *direction))
@@ -105,7 +106,10 @@ impl Session {
             Request::Analyze(request) => analysis::answer(&screen, request),
             Request::Compare(request) => analysis::compare(&screen, request),
             Request::Hits { text, view } => Ok(hits::answer(&screen, text, view)),
-            Request::Report { title, facts, left_out } => Ok(report::answer(&screen, title, facts, left_out)),
+            Request::Report { comparison: Some(selection), title, facts, .. } => {
+                report::difference(&screen, selection, title, facts)
+            }
+            Request::Report { title, facts, left_out, .. } => Ok(report::answer(&screen, title, facts, left_out)),
             Request::Picture { width } => {
                 let svg = svg::finished(picture::draw(&screen, screen.span(), *width));
                 Ok(Response::of("picture", &json!({"svg": svg})))

@@ -5,10 +5,12 @@ use std::fmt::Write as _;
 
 use maud::{Markup, html};
 
+use super::chart::time_ticks;
 use super::overview::{display_order, part_name, track_name};
 use super::screen::Screen;
 use super::session_trace::TraceView;
 use super::shown_kind::ShownKind;
+use super::svg::Px;
 use super::tiles::{TimelineTile, tiles};
 use crate::sort;
 use crate::time::{TimeRange, sum_ns};
@@ -19,6 +21,10 @@ const LANE_HEIGHT: u32 = 5;
 const TRACK_GAP: u32 = 6;
 /// Height of the name of a trace, above its tracks.
 const NAME_HEIGHT: u32 = 17;
+/// Height of the time axis, below all tracks.
+const AXIS_HEIGHT: u32 = 18;
+/// Room for a label of the axis, in pixels.
+const LABEL_WIDTH: f64 = 48.0;
 const MAX_TRACKS: usize = 16;
 const MAX_LANES: usize = 6;
 /// Columns of the picture, limited to keep the page small.
@@ -74,10 +80,29 @@ pub(super) fn draw(screen: &Screen<'_>, (start, end): (f64, f64), width: u32) ->
         drawn.push(text(y + 8, &format!("and {} more tracks", num_tracks - chosen.len())));
         y += 14;
     }
+    drawn.push(axis(y, f64::from(width - GUTTER), (start, end)));
+    y += AXIS_HEIGHT;
     html! {
         svg class="ks-picture" viewBox={ "0 0 " (width) " " (y) } width="100%" role="img"
             aria-label={ "Timeline of " (num_tracks) " tracks" } {
             @for track in drawn { (track) }
+        }
+    }
+}
+
+/// The time since the start of the picture, below the tracks.
+fn axis(top: u32, pixels: f64, (start, end): (f64, f64)) -> Markup {
+    let ticks = time_ticks(end - start, pixels);
+    // The last label would leave the picture.
+    let ticks = ticks.into_iter().filter(|(x, _)| *x <= pixels - LABEL_WIDTH);
+    html! {
+        g font-size="10" fill="currentColor" font-family="system-ui,sans-serif" {
+            path d={ "M" (GUTTER) " " (top) "h" (pixels) } stroke="currentColor" stroke-opacity=".4" fill="none" {}
+            @for (x, label) in ticks {
+                @let x = f64::from(GUTTER) + x;
+                path d={ "M" (Px(x)) " " (top) "v4" } stroke="currentColor" stroke-opacity=".4" {}
+                text x=(Px(x + 2.0)) y=(top + 13) fill-opacity=".75" { (label) }
+            }
         }
     }
 }

@@ -57,7 +57,9 @@ pub(super) enum Request {
         text: String,
         view: TableView,
     },
+    /// A report of the traces, or of the comparison of two sides with a selection of both.
     Report {
+        comparison: Option<Map<String, Value>>,
         title: String,
         facts: Vec<(String, String)>,
         /// Of the traces that the page carries, by kind, where the report is of whole ones.
@@ -148,19 +150,26 @@ pub(super) struct AnalyzeRequest {
 /// Two ranges of a trace to compare.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct CompareRequest {
-    pub(super) before: (f64, f64),
-    pub(super) after: (f64, f64),
+    /// Before and after; without them, the sides of the screen are compared.
+    pub(super) ranges: Option<[(f64, f64); 2]>,
     /// The number of the trace; the first by default.
     pub(super) part: Option<u32>,
+    /// The selection of both sides of the screen.
+    pub(super) selection: Map<String, Value>,
     pub(super) view: TableView,
 }
 
 impl CompareRequest {
     fn of(fields: &RequestFields) -> Result<Self, Error> {
+        let start: Option<f64> = fields.maybe("start")?;
+        let ranges = start.map(|start| {
+            let before = (start, fields.get("end")?);
+            Ok::<_, Error>([before, (fields.get("other_start")?, fields.get("other_end")?)])
+        });
         Ok(Self {
-            before: (fields.get("start")?, fields.get("end")?),
-            after: (fields.get("other_start")?, fields.get("other_end")?),
+            ranges: ranges.transpose()?,
             part: fields.maybe("part")?,
+            selection: fields.maybe("options")?.unwrap_or_default(),
             view: TableView::of(fields)?,
         })
     }
@@ -310,6 +319,7 @@ impl Request {
             "compare" => Self::Compare(CompareRequest::of(fields)?),
             "hits" => Self::Hits { text: fields.get("text")?, view: TableView::of(fields)? },
             "report" => Self::Report {
+                comparison: fields.maybe("comparison")?,
                 title: fields.get("title")?,
                 facts: fields.get("facts")?,
                 left_out: fields.maybe("left_out")?.unwrap_or_default(),

@@ -1,5 +1,6 @@
 //! Finishes markup, and measures and shortens its texts.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use maud::Markup;
@@ -42,6 +43,12 @@ pub(super) fn clipped(text: &str, most: usize) -> String {
     let tail = most / 3;
     let head = most.saturating_sub(tail + 1);
     text.chars().take(head).chain(['…']).chain(text.chars().skip(length - tail)).collect()
+}
+
+/// A name of ours in words: `exposed_copy` as `exposed copy`. Others stay, such as `aten::add_`.
+pub(super) fn spaced(name: &str) -> Cow<'_, str> {
+    let is_word = |word: &str| !word.is_empty() && word.bytes().all(|letter| letter.is_ascii_lowercase());
+    if name.split('_').all(is_word) { Cow::Owned(name.replace('_', " ")) } else { Cow::Borrowed(name) }
 }
 
 /// A name short enough for a sentence.

@@ -134,6 +134,7 @@ export class FakeSource implements Source {
       num_children: 0,
       device_events: [],
       num_device_events: 0,
+      counterpart: null,
       launched_ns: "0",
       modules: [],
       frame: null,

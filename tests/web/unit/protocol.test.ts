@@ -57,6 +57,7 @@ function asksOf(end: number): Asks {
       other_start: 0,
       other_end: end,
       part: 0,
+      options: {},
       limit: 3,
       order: { table: "diff", column: "before_ns", descends: true },
     },
@@ -67,7 +68,7 @@ function asksOf(end: number): Asks {
     counter: { ...window, counter: 0 },
     changes: setup,
     summary: { ...setup, ...span, part: 0, findings: true },
-    report: { ...setup, title: "a", facts: [["file", "a.json"]] },
+    report: { ...setup, title: "a", facts: [["file", "a.json"]], comparison: {} },
   };
 }
 

@@ -5,6 +5,7 @@ import { copyText } from "../base/clipboard";
 import { download, fileName } from "../base/download";
 import { addActions, type PageAction } from "../report/actions";
 import { makeCopyable } from "../report/copyable";
+import { cutName } from "../report/cut-names";
 import { awaitFiles, keepDropsAway } from "../report/drop";
 import { followHash, formatHash, type HashFollower, leadsSomewhere, type Target } from "../report/hash";
 import { followLinks } from "../report/links";
@@ -79,7 +80,10 @@ function decorate(main: HTMLElement): void {
   if (main.classList.contains("ks-drawn")) return;
   main.classList.add("ks-drawn");
   for (const table of main.querySelectorAll("table")) makeSortable(table);
-  for (const cell of main.querySelectorAll<HTMLElement>("td.ks-name")) makeCopyable(cell);
+  for (const cell of main.querySelectorAll<HTMLElement>("td.ks-name")) {
+    makeCopyable(cell);
+    cutName(cell);
+  }
 }
 
 /** Mounts the timeline, and connects it with the page around it. */

@@ -31,8 +31,12 @@ export function addTableTools(figure: HTMLElement, source: Source, fail: (error:
 /** Requests all rows: the page shows the first ones. */
 async function wholeTable(figure: HTMLElement, source: Source): Promise<AnswerTable> {
   const { analysis = "", table: name = "", options = "{}" } = figure.dataset;
-  const asked = { name: analysis, options: JSON.parse(options), trimmed: true, limit: ALL_ROWS };
-  const answer = await source.query("analyze", asked);
+  const asked = { options: JSON.parse(options), limit: ALL_ROWS };
+  // A comparison of two traces is no analysis of one.
+  const answer =
+    analysis === "comparison"
+      ? await source.query("compare", asked)
+      : await source.query("analyze", { ...asked, name: analysis, trimmed: true });
   const table = answer.tables.find((other) => other.name === name);
   if (!table) throw new Error(`expected a table ${name} of ${analysis}, found none`);
   return table;

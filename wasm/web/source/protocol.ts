@@ -201,6 +201,8 @@ export interface EventDetails extends EventRef {
   /** Device events launched by the event or inside it; at most 100. */
   readonly device_events: readonly EventRef[];
   readonly num_device_events: number;
+  /** The same event of the other one of two compared traces; null where there is none. */
+  readonly counterpart: { readonly role: "before" | "after"; readonly event: EventRef } | null;
   /** Total device time launched, in nanoseconds. */
   readonly launched_ns: string;
   readonly operator: EventRef | null;
@@ -432,11 +434,14 @@ interface Exchange {
   };
   compare: {
     ask: {
-      start: number;
-      end: number;
-      other_start: number;
-      other_end: number;
+      /** Without ranges, the sides of the screen are compared: two traces, or two jobs. */
+      start?: number;
+      end?: number;
+      other_start?: number;
+      other_end?: number;
       part?: number;
+      /** The selection of both sides of the screen. */
+      options?: object;
       limit?: number;
       order?: Order | null;
     };
@@ -450,7 +455,7 @@ interface Exchange {
   changes: { ask: object; answer: { readonly changes: readonly Change[] } };
   summary: { ask: { start?: number; end?: number; part?: number; findings?: boolean }; answer: Summary };
   report: {
-    ask: { title: string; facts: readonly (readonly [string, string])[] };
+    ask: { title: string; facts: readonly (readonly [string, string])[]; comparison?: object };
     answer: { readonly html: string };
   };
 }

@@ -1,7 +1,7 @@
 import { Cell } from "../base/cell";
 import { formatBytes, formatNumber, formatShare } from "../base/format";
 import { firstReached } from "../base/partition";
-import type { Span } from "../base/time";
+import type { Span, Time } from "../base/time";
 import type { Counter, CounterSteps } from "../source/protocol";
 import { type Source, settle } from "../source/source";
 import { quantaOf } from "./quanta";
@@ -11,10 +11,20 @@ interface Known {
   readonly steps: CounterSteps;
 }
 
+/** A counter at a time. */
+export interface CounterPoint {
+  readonly counter: Counter;
+  readonly time: Time;
+  /** Null before its first value. */
+  readonly value: number | null;
+}
+
 /** Counters over time, while they are shown. */
 export class Counters {
   /** The counters on the screen: all or none. */
   readonly shown = new Cell<readonly Counter[]>([]);
+  /** The counter and the time that the reader clicked. */
+  readonly clicked = new Cell<CounterPoint | null>(null);
   readonly #source: Source;
   readonly #arrived: () => void;
   readonly #failed: (error: unknown) => void;
@@ -29,8 +39,10 @@ export class Counters {
   }
 
   toggle(): void {
-    if (this.shown.value.length > 0) this.shown.set([]);
-    else if (this.#all) this.shown.set(this.#all);
+    if (this.shown.value.length > 0) {
+      this.shown.set([]);
+      this.clicked.set(null);
+    } else if (this.#all) this.shown.set(this.#all);
     else this.#list();
   }
 
@@ -38,6 +50,13 @@ export class Counters {
   renew(): void {
     this.#known.clear();
     this.#asked.clear();
+  }
+
+  /** Chooses a counter at a time, from the steps that are drawn. */
+  click(counter: Counter, time: Time, window: Span, width: number): void {
+    const steps = this.stepsIn(counter.counter, window, width);
+    const at = steps && time <= steps.until ? stepAt(steps, time) : -1;
+    this.clicked.set({ counter, time, value: steps?.last[at] ?? null });
   }
 
   #list(): void {

@@ -2,7 +2,7 @@ import { Cell } from "../base/cell";
 import { keep, kept } from "../base/kept";
 
 /** What the details are about. */
-export type Subject = "trace" | "event" | "gap" | "range" | "compare" | "hits" | "finding";
+export type Subject = "trace" | "event" | "gap" | "range" | "compare" | "hits" | "counter" | "finding";
 
 /** The side of the picture that the details are on. */
 export type Side = "bottom" | "right";

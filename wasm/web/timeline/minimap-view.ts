@@ -7,6 +7,7 @@ import { Dropped, messageOf, type Source, settle } from "../source/source";
 import type { Look } from "./look";
 import { type MinimapScene, paintFrame, paintWhole } from "./paint/minimap";
 import { busiest } from "./row";
+import { ownerOf } from "./tile-owner";
 import type { Timeline } from "./timeline";
 import { TrackTiles } from "./track-tiles";
 
@@ -41,6 +42,7 @@ export class MinimapView {
       repaint();
     };
     this.#cleanup.add(timeline.setup.subscribe(renew));
+    this.#cleanup.add(timeline.colorBy.subscribe(renew));
     this.#listen("pointerdown", (event) => this.#down(event));
     this.#listen("pointermove", (event) => this.#move(event));
     this.#listen("pointerup", (event) => this.#up(event));
@@ -99,9 +101,13 @@ export class MinimapView {
 
   #askTrack(source: Source, track: number, width: number): void {
     const { start, end } = this.#timeline.viewport.bounds;
+    const colorBy = this.#timeline.colorBy.value;
+    const by = ownerOf(colorBy);
     settle(
-      () => source.query("tiles", { tracks: [track], start, end, pixels: width }),
+      () => source.query("tiles", { tracks: [track], start, end, pixels: width, ...(by && { by }) }),
       (tiles) => {
+        // Its colours may be for a mode that has changed meanwhile.
+        if (colorBy !== this.#timeline.colorBy.value) return;
         this.#trackTiles.set(track, new TrackTiles(track, tiles));
         if (!this.#whole) return;
         this.#whole = null;

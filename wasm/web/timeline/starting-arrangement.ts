@@ -27,11 +27,11 @@ export function startingArrangement(timeline: Timeline): () => void {
     const { height } = timeline.size.value;
     if (height === 0) return;
     end();
-    timeline.tracks.arrangement.update((before) => {
-      const as = { ...before, folded: foldedAtFirst(timeline.overview) };
-      return timeline.overview.parts.length > 1 ? as : pinned(timeline, fitIn(as, height), height);
-    });
+    if (timeline.overview.parts.length > 1) return;
+    timeline.tracks.arrangement.update((as) => pinned(timeline, fitIn(as, height), height));
   };
+  // The host asks for the height before the size is known.
+  timeline.tracks.arrangement.update((as) => ({ ...as, folded: foldedAtFirst(timeline.overview) }));
   const end = timeline.size.subscribe(arrange);
   // The number of lanes changes which names have room.
   let { frames } = timeline.setup.value;

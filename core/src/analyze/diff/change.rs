@@ -11,7 +11,7 @@ const SIGNIFICANT: f64 = 0.05;
 
 /// One name in both traces.
 #[derive(Debug)]
-pub(super) struct NameChange {
+pub(crate) struct NameChange {
     pub(super) name: String,
     pub(super) shapes: String,
     /// Overloads that only one trace records.
@@ -104,7 +104,7 @@ const COLUMNS: &[Column<Vec<NameChange>>] = &[
     int("after_id", |rows, at| rows[at].sides[1].longest_id),
 ];
 
-pub(super) static OPERATORS: Table<Vec<NameChange>> = Table {
+pub(crate) static OPERATORS: Table<Vec<NameChange>> = Table {
     name: "diff_operators",
     doc: "an operator in both traces: self device time per iteration, or host time if a trace lacks device work",
     num_rows: Vec::len,
@@ -118,10 +118,10 @@ pub(super) static SHAPES: Table<Vec<NameChange>> = Table {
     columns: COLUMNS,
 };
 
-pub(super) static KERNELS: Table<Vec<NameChange>> =
+pub(crate) static KERNELS: Table<Vec<NameChange>> =
     Table { name: "diff_kernels", doc: "a kernel, copy or fill in both traces", num_rows: Vec::len, columns: COLUMNS };
 
-pub(super) static MODULES: Table<Vec<NameChange>> = Table {
+pub(crate) static MODULES: Table<Vec<NameChange>> = Table {
     name: "diff_modules",
     doc: "a module in both traces: self device time, or host time if a trace lacks device work",
     num_rows: Vec::len,

@@ -8,7 +8,7 @@ use crate::table::{Column, Table, float, int, put_name, text};
 use crate::time::{add_ns, sum_ns};
 
 /// One class of device work in both traces, or all of them.
-pub(super) struct DeviceWorkRow {
+pub(crate) struct DeviceWorkRow {
     class: &'static str,
     /// Events per step.
     counts: [f64; 2],
@@ -18,7 +18,7 @@ pub(super) struct DeviceWorkRow {
     exposed_ns: [i64; 2],
 }
 
-pub(super) static TABLE: Table<Vec<DeviceWorkRow>> = Table {
+pub(crate) static TABLE: Table<Vec<DeviceWorkRow>> = Table {
     name: "diff_device_work",
     doc: "device work of a class (first row: of all) per step that launched it: summed durations, exposed time",
     num_rows: Vec::len,

@@ -5,9 +5,9 @@ use crate::link::Iteration;
 use crate::table::{Column, Table, int};
 
 /// An iteration of each trace, where it has as many.
-pub(super) struct IterationPair([Option<Iteration>; 2]);
+pub(crate) struct IterationPair([Option<Iteration>; 2]);
 
-pub(super) static TABLE: Table<Vec<IterationPair>> = Table {
+pub(crate) static TABLE: Table<Vec<IterationPair>> = Table {
     name: "diff_iterations",
     doc: "a pair of iterations, one of each trace, in order",
     num_rows: Vec::len,

@@ -15,6 +15,16 @@ mod significance;
 mod step_times;
 mod structure;
 
+/// Tables of a comparison, by their names.
+pub(crate) mod tables {
+    pub(crate) use super::change::{KERNELS, MODULES, OPERATORS};
+    pub(crate) use super::device_work::TABLE as DEVICE_WORK;
+    pub(crate) use super::iterations::TABLE as ITERATIONS;
+    pub(crate) use super::parts::TABLE as PARTS;
+    pub(crate) use super::recorded::TABLE as RECORDED;
+    pub(crate) use super::structure::TABLE as STRUCTURE;
+}
+
 use std::sync::Arc;
 
 use super::analysis::parse_request;

@@ -15,7 +15,7 @@ use crate::time::add_ns;
 use crate::trace::kind::EventKind;
 
 /// A part of the step in both traces, or the step itself.
-pub(super) struct StepPart {
+pub(crate) struct StepPart {
     name: String,
     /// Mean over the iterations; of the parts, rounded so that they add up. None if a trace did not
     /// record it.
@@ -25,7 +25,7 @@ pub(super) struct StepPart {
     note: String,
 }
 
-pub(super) static TABLE: Table<Vec<StepPart>> = Table {
+pub(crate) static TABLE: Table<Vec<StepPart>> = Table {
     name: "diff",
     doc: "the mean host time of the step (first row), or one of the parts that add up to it",
     num_rows: Vec::len,

@@ -37,14 +37,14 @@ pub(super) struct ComparedKinds {
 }
 
 /// A kind of data in both traces.
-pub(super) struct RecordedKind {
+pub(crate) struct RecordedKind {
     kind: &'static str,
     counts: [u64; 2],
     is_compared: bool,
     reason: &'static str,
 }
 
-pub(super) static TABLE: Table<Vec<RecordedKind>> = Table {
+pub(crate) static TABLE: Table<Vec<RecordedKind>> = Table {
     name: "diff_recorded",
     doc: "a kind of data: its records in each trace, and whether it is compared",
     num_rows: Vec::len,

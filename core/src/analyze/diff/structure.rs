@@ -11,7 +11,7 @@ use crate::table::{Column, Table, int, put, put_name, text};
 use crate::time::{add_ns, sum_ns};
 
 /// Places with the same change.
-pub(super) struct StructureChange {
+pub(crate) struct StructureChange {
     path: String,
     status: &'static str,
     names: [String; 2],
@@ -20,7 +20,7 @@ pub(super) struct StructureChange {
     ids: [Option<i64>; 2],
 }
 
-pub(super) static TABLE: Table<Vec<StructureChange>> = Table {
+pub(crate) static TABLE: Table<Vec<StructureChange>> = Table {
     name: "diff_structure",
     doc: "calls or device work added, removed or replaced below the same calls, in a typical iteration",
     num_rows: Vec::len,

@@ -6,6 +6,7 @@ use super::row::RooflineRows;
 use crate::analyze::device::Peaks;
 use crate::link::LinkedTrace;
 use crate::table::{Table, float, int};
+use crate::time::add_ns;
 
 /// An iteration's operations.
 #[derive(Debug, Clone, Copy, Default)]
@@ -16,9 +17,14 @@ pub(crate) struct IterationFlops {
     bytes: i64,
     /// The time for all operations at their peaks; none where one of these is unknown.
     compute_ns: Option<f64>,
+    /// Time of the operators that are counted, and of computation that is not.
+    counted_ns: i64,
+    missed_ns: i64,
 }
 
 /// `tflops = flops / dur_ns`, `share_of_peak = Σ (flops of a call / peak of its type) / dur_ns`.
+/// Both are lower bounds: they cover `covered_share` of the time of computation, which is `counted /
+/// (counted + not counted)`; communication has no part in it.
 pub(crate) static TABLE: Table<Vec<IterationFlops>> = Table {
     name: "roofline_iterations",
     doc: "the operations of an iteration and their share of the device peak (model FLOPs utilization, with \
@@ -31,6 +37,7 @@ pub(crate) static TABLE: Table<Vec<IterationFlops>> = Table {
         int("bytes", |rows, at| Some(rows[at].bytes)),
         float("tflops", |rows, at| rows[at].per_ns(rows[at].flops as f64 / 1e3)),
         float("share_of_peak", |rows, at| rows[at].per_ns(rows[at].compute_ns?)),
+        float("covered_share", |rows, at| rows[at].covered_share()),
     ],
 };
 
@@ -38,16 +45,29 @@ impl IterationFlops {
     fn per_ns(&self, value: f64) -> Option<f64> {
         (self.dur_ns > 0).then(|| value / self.dur_ns as f64)
     }
+
+    fn covered_share(&self) -> Option<f64> {
+        let all = self.counted_ns as f64 + self.missed_ns as f64;
+        (all > 0.0).then(|| self.counted_ns as f64 / all)
+    }
 }
 
 /// A row for each iteration with added calls.
 pub(super) fn rows(linked: &LinkedTrace, rows: &RooflineRows, peaks: Option<&Peaks>) -> Vec<IterationFlops> {
     let mut iterations: BTreeMap<u32, IterationFlops> = BTreeMap::new();
-    for (at, row) in &rows.calls {
+    for (at, row, ns) in &rows.calls {
         let iteration = &linked.links.iterations[*at as usize];
         let (number, dur_ns) = (iteration.number, iteration.dur.0);
-        let new = || IterationFlops { iteration: number, dur_ns, compute_ns: Some(0.0), ..IterationFlops::default() };
+        let missed_ns = rows.missed_ns.get(at).copied().unwrap_or_default();
+        let new = || IterationFlops {
+            iteration: number,
+            dur_ns,
+            compute_ns: Some(0.0),
+            missed_ns,
+            ..IterationFlops::default()
+        };
         let sum = iterations.entry(*at).or_insert_with(new);
+        add_ns(&mut sum.counted_ns, *ns);
         let work = rows.work(*row);
         sum.flops = sum.flops.saturating_add(work.cost.flops);
         sum.bytes = sum.bytes.saturating_add(work.cost.bytes);

@@ -67,7 +67,7 @@ fn run(selection: &Selection<'_>, options: &Options) -> AnalysisResult {
     for call in &work.calls {
         rows.add(selection.linked, *call, outcomes.of(selection.linked, call));
     }
-    rows.add_unlinked(work.num_unlinked, work.unlinked_ns);
+    rows.add_unlinked(selection.linked, &work.unlinked);
     let iterations = iteration::rows(selection.linked, &rows, peaks.as_ref());
     let (modelled, unmodelled) = rows.into_tables(peaks.as_ref());
     let reason = if unmodelled.is_empty() { NO_WORK } else { NO_MODEL };

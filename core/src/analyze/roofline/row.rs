@@ -6,15 +6,16 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::cost::{OperatorCost, OperatorFamily};
-use super::outcome::CostOutcome;
+use super::outcome::{COMMUNICATION, CostOutcome};
 use super::work::TimedCall;
+use crate::analyze::class::{WorkClass, classes};
 use crate::analyze::device::Peaks;
 use crate::analyze::device::Precision;
 use crate::id::StrId;
 use crate::link::LinkedTrace;
 use crate::sort;
 use crate::table::{Column, Table, float, int, json, put, put_name, text};
-use crate::time::add_ns;
+use crate::time::{add_ns, sum_ns};
 
 /// Calls of one operator with equal shapes, types and costs.
 #[derive(Debug, Clone)]
@@ -148,31 +149,51 @@ pub(super) struct RooflineRows {
     known: FxHashMap<(StrId, Arc<str>, bool), Vec<usize>>,
     modelled: Vec<RooflineRow>,
     unmodelled: BTreeMap<(String, &'static str), UnmodelledRow>,
-    /// The iteration and the row of each call.
-    pub calls: Vec<(u32, usize)>,
+    /// The iteration, the row and the time of each call.
+    pub calls: Vec<(u32, usize, i64)>,
+    /// Time of computation that has no row, by iteration.
+    pub missed_ns: FxHashMap<u32, i64>,
 }
 
 impl RooflineRows {
     pub(super) fn add(&mut self, linked: &LinkedTrace, call: TimedCall, outcome: CostOutcome) {
         let row = call.row as usize;
         match outcome {
-            CostOutcome::Unmodelled(reason) => self.add_unmodelled(linked.trace.event_name(row), reason, 1, call.ns),
+            CostOutcome::Unmodelled(reason) => {
+                self.add_unmodelled(linked.trace.event_name(row), reason, 1, call.ns);
+                if reason != COMMUNICATION {
+                    self.miss(linked, row, call.ns);
+                }
+            }
             CostOutcome::Modelled(family, cost, shapes) => {
                 let is_tf32 = call.is_tf32 && cost.dtype.precision == Some(Precision::Float32);
                 let precision = if is_tf32 { Some(Precision::Tf32) } else { cost.dtype.precision };
                 let at = self.place(linked, row, CallWork { family, cost, precision }, shapes);
                 self.modelled[at].add(call, linked.trace.events.position[row]);
                 if let Some(iteration) = linked.links.iteration.get(row) {
-                    self.calls.push((iteration, at));
+                    self.calls.push((iteration, at, call.ns));
                 }
             }
         }
     }
 
-    /// Work that belongs to no operator.
-    pub(super) fn add_unlinked(&mut self, count: i64, ns: i64) {
-        if count > 0 {
-            self.add_unmodelled("unlinked", "operator is unknown", count, ns);
+    /// Adds work that belongs to no operator.
+    pub(super) fn add_unlinked(&mut self, linked: &LinkedTrace, work: &[(u32, i64)]) {
+        if work.is_empty() {
+            return;
+        }
+        let ns = sum_ns(work.iter().map(|(_, ns)| *ns));
+        self.add_unmodelled("unlinked", "operator is unknown", work.len() as i64, ns);
+        let classes = classes(linked);
+        for (row, ns) in work.iter().filter(|(row, _)| classes[*row as usize] == WorkClass::Computation) {
+            self.miss(linked, *row as usize, *ns);
+        }
+    }
+
+    /// Adds time of computation that has no row to its iteration.
+    fn miss(&mut self, linked: &LinkedTrace, row: usize, ns: i64) {
+        if let Some(iteration) = linked.links.iteration.get(row) {
+            add_ns(self.missed_ns.entry(iteration).or_default(), ns);
         }
     }
 

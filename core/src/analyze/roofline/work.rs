@@ -24,8 +24,8 @@ pub(super) struct TimedCall {
 #[derive(Debug, Default)]
 pub(super) struct RooflineWork {
     pub calls: Vec<TimedCall>,
-    pub num_unlinked: i64,
-    pub unlinked_ns: i64,
+    /// Device work that belongs to no operator, with its duration.
+    pub unlinked: Vec<(u32, i64)>,
 }
 
 /// Facts in the name of a kernel or copy.
@@ -45,8 +45,7 @@ impl RooflineWork {
         for row in selection.device_work() {
             let ns = events.dur[row].0;
             let Some(owner) = linked.links.operator.get(row) else {
-                work.num_unlinked += 1;
-                add_ns(&mut work.unlinked_ns, ns);
+                work.unlinked.push((row as u32, ns));
                 continue;
             };
             let said = *said.entry(events.name[row]).or_insert_with(|| {

@@ -8,7 +8,7 @@ use super::drawing::ChartDrawing;
 use super::style::{COLOURS, ChartFill, GREY, HEIGHT, MAX_LABEL, PITCH, SIZE, TextStyle, WIDTH, sideward, text_at};
 use crate::sort;
 use crate::table::TableRows;
-use crate::view::svg::{Px, WHOLE, clipped, fitted, name_in_sentence, width};
+use crate::view::svg::{Px, WHOLE, clipped, fitted, name_in_sentence, spaced, width};
 
 /// The most parts; smaller ones are merged into one.
 const MAX_PARTS: usize = 14;
@@ -58,9 +58,10 @@ pub(super) fn draw(table: &dyn TableRows, label: usize, [before, after]: [usize;
     let mut changes: Vec<Vec<WaterfallRow>> = Vec::new();
     for at in 0..table.num_rows() {
         let [before, after] = [0, 1].map(|side| columns[side].number(at).unwrap_or(0.0));
-        let row = WaterfallRow { name: names.words(at), before, after };
+        let name = |at: usize| spaced(&names.words(at)).into_owned();
+        let row = WaterfallRow { name: name(at), before, after };
         match changes.last_mut() {
-            Some(change) if row.name != names.words(0) => change.push(row),
+            Some(change) if row.name != name(0) => change.push(row),
             _ => {
                 let details = details.iter().map(|column| column.words(at)).filter(|words| !words.is_empty());
                 let name = [row.name.clone()].into_iter().chain(details).collect::<Vec<_>>().join(", ");

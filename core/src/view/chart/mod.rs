@@ -18,7 +18,7 @@ use maud::{Markup, html};
 use super::svg::{Px, finished, fitted, width};
 use crate::analyze::Plot;
 use crate::table::{ColumnType, TableRows};
-use axis::ChartUnit;
+use axis::{ChartAxis, ChartUnit};
 pub(super) use column::{MOMENTS, find};
 use column::{is_a_measure, is_a_moment};
 use drawing::{ChartDrawing, said};
@@ -65,6 +65,12 @@ pub(super) fn figure(table: &dyn TableRows, plot: Option<Plot>, reason: Option<&
 /// Nanoseconds in three digits and a unit.
 pub(super) fn time_words(ns: f64) -> String {
     ChartUnit::Time.words(ns)
+}
+
+/// Marks of an axis from 0 to `length` nanoseconds: where they are in pixels, and their labels.
+pub(super) fn time_ticks(length: f64, pixels: f64) -> Vec<(f64, String)> {
+    let axis = ChartAxis::linear(ChartUnit::Time, 0.0, length, pixels);
+    axis.ticks().into_iter().map(|(ns, label)| (axis.at(ns), label)).collect()
 }
 
 /// Bytes in three digits and a unit.

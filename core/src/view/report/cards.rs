@@ -7,7 +7,7 @@ use maud::{Markup, html};
 use super::grid::{OPTIONS, bar};
 use super::source::{ReportResult, ReportSource, frame};
 use super::words::{count, percent, plural};
-use crate::analyze::{Analysis, TimeOutline, known_analysis, tables};
+use crate::analyze::{TimeOutline, known_analysis, tables};
 use crate::table::TableColumn;
 use crate::time::sum_ns;
 use crate::view::chart::{size_words, time_words};
@@ -140,8 +140,8 @@ fn ranged(label: &str, values: &[f64], words: impl Fn(f64) -> String) -> Option<
     (!values.is_empty()).then(|| ReportCard::of(label, words(mean), note))
 }
 
-const FINDINGS: &Analysis = known_analysis("findings");
-const MEMORY: &Analysis = known_analysis("memory");
+const FINDINGS: &str = known_analysis("findings").name;
+const MEMORY: &str = known_analysis("memory").name;
 const COST: TableColumn = tables::FINDINGS.column("cost_ns");
 const DEVICE: TableColumn = tables::MEMORY.column("device");
 const PEAK: TableColumn = tables::MEMORY.column("peak_allocated_bytes");

@@ -17,6 +17,8 @@ use crate::view::chart::time_words;
 const MAX_FINDINGS: usize = 30;
 /// Further subjects of a kind, after the costliest.
 const MAX_OTHERS: usize = 6;
+/// Those that open on a click.
+const MAX_REST: usize = 60;
 /// Rows to read: in a job with many ranks, most findings repeat on other ranks.
 const MAX_ROWS: usize = 2_000;
 /// Linked events per finding.
@@ -49,7 +51,7 @@ struct FindingTables<'a> {
 }
 
 pub(super) fn section(source: &ReportSource<'_>) -> ReportResult<SectionOutcome> {
-    let answer = source.ask(known_analysis("findings"), OPTIONS)?;
+    let answer = source.ask(known_analysis("findings").name, OPTIONS)?;
     let (found, rules) = (frame(&answer, FINDINGS.name, MAX_ROWS)?, frame(&answer, FINDING_RULES.name, MAX_RULES)?);
     if found.num_rows == 0 {
         return Ok(SectionOutcome::missing(None, "no rule matched"));
@@ -121,8 +123,15 @@ impl FindingTables<'_> {
                 p { (sentence(of_rule(RULE_DOC))) ": " (self.text(DETAIL, row)) "." }
                 (advice(self.text(ADVICE, row)))
                 (self.seen(first))
-                @for other in others.iter().take(MAX_OTHERS) { (self.another(other, self.text(ADVICE, row))) }
-                (more(others.len(), MAX_OTHERS))
+                @let (first_others, rest) = others.split_at(others.len().min(MAX_OTHERS));
+                @for other in first_others { (self.another(other, self.text(ADVICE, row))) }
+                @if !rest.is_empty() {
+                    details {
+                        summary { "and " (rest.len()) " more" }
+                        @for other in rest.iter().take(MAX_REST) { (self.another(other, self.text(ADVICE, row))) }
+                        (more(rest.len(), MAX_REST))
+                    }
+                }
             }
         }
     }

@@ -6,10 +6,10 @@ use super::rank_totals::RankTotals;
 use super::report_frame::ReportFrame;
 use super::source::ReportSource;
 use super::words::{count, decimal, percents, plural};
-use crate::analyze::{Analysis, known_analysis};
+use crate::analyze::known_analysis;
 use crate::label::Label;
 use crate::table::{ColumnType, Table, TableColumn, is_same};
-use crate::view::svg::{Px, WHOLE, clipped};
+use crate::view::svg::{Px, WHOLE, clipped, spaced};
 
 /// A column of a table on the page.
 pub(super) struct GridColumn {
@@ -19,6 +19,22 @@ pub(super) struct GridColumn {
     kind: CellKind,
 }
 
+/// A side of a comparison.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum ComparisonSide {
+    Before,
+    After,
+}
+
+impl ComparisonSide {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Before => "before",
+            Self::After => "after",
+        }
+    }
+}
+
 /// How values are written.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum CellKind {
@@ -26,17 +42,25 @@ pub(super) enum CellKind {
     Name,
     /// A word that Kinetoscope defines.
     Word,
+    /// Several, joined by underscores in the table.
+    Words,
     /// A key of rows, such as a device; hidden if it is the same in all rows.
     Key,
     Count,
     Number,
     Time,
+    /// A time with its sign, also drawn as a bar.
+    Change,
     Bytes,
     /// A fraction, also drawn as a bar.
     Share,
+    /// A fraction that may be negative.
+    Percent,
     Flag,
     /// The id of an event, as a link to the timeline.
     Event,
+    /// The same of the trace before, or of the one after.
+    EventOf(ComparisonSide),
     /// The id of the event that ends a gap, as a link to the timeline.
     Gap,
     /// The start of a range, as a link to the timeline; this column holds its duration.
@@ -48,12 +72,17 @@ impl CellKind {
     const fn takes(self, column: ColumnType) -> bool {
         match self {
             Self::Key => true,
-            Self::Name | Self::Word => matches!(column, ColumnType::Text | ColumnType::Json),
+            Self::Name | Self::Word | Self::Words => matches!(column, ColumnType::Text | ColumnType::Json),
             Self::Flag => matches!(column, ColumnType::Bool),
-            Self::Number | Self::Share => matches!(column, ColumnType::Float),
-            Self::Count | Self::Time | Self::Bytes | Self::Event | Self::Gap | Self::Range(_) => {
-                matches!(column, ColumnType::Int)
-            }
+            Self::Number | Self::Share | Self::Percent => matches!(column, ColumnType::Float),
+            Self::Count
+            | Self::Time
+            | Self::Change
+            | Self::Bytes
+            | Self::Event
+            | Self::EventOf(_)
+            | Self::Gap
+            | Self::Range(_) => matches!(column, ColumnType::Int),
         }
     }
 }
@@ -78,12 +107,16 @@ impl GridColumn {
 
 /// A table of the page: its source, and its shown columns.
 pub(super) struct ReportGrid {
-    /// The analysis with the table, for saving all rows.
-    pub(super) analysis: &'static Analysis,
+    /// The name of the analysis with the table, for saving all rows; [`COMPARISON`] for those of
+    /// [`of_comparison`](Self::of_comparison).
+    pub(super) analysis: &'static str,
     pub(super) table: &'static str,
     title: &'static str,
     columns: &'static [GridColumn],
 }
+
+/// Stands for the comparison of two traces, which is no analysis of one.
+pub(super) const COMPARISON: &str = "comparison";
 
 /// The options of every analysis with a grid, a JSON object.
 pub(super) const OPTIONS: &str = "{}";
@@ -101,7 +134,21 @@ impl ReportGrid {
             columns[at].check(table);
             at += 1;
         }
-        Self { analysis: known_analysis(analysis), table: table.name, title, columns }
+        Self { analysis: known_analysis(analysis).name, table: table.name, title, columns }
+    }
+
+    /// Columns of a table of a comparison, checked at compile time.
+    pub(super) const fn of_comparison<S>(
+        table: &Table<S>,
+        title: &'static str,
+        columns: &'static [GridColumn],
+    ) -> Self {
+        let mut at = 0;
+        while at < columns.len() {
+            columns[at].check(table);
+            at += 1;
+        }
+        Self { analysis: COMPARISON, table: table.name, title, columns }
     }
 
     /// Columns of sums over ranks, checked at compile time.
@@ -116,17 +163,12 @@ impl ReportGrid {
             assert!(totals.has(columns[at].name), "the sums over ranks have no column of this name");
             at += 1;
         }
-        Self { analysis: known_analysis(analysis), table: totals.keys[0].table, title, columns }
+        Self { analysis: known_analysis(analysis).name, table: totals.keys[0].table, title, columns }
     }
 
     /// The same table in another analysis.
     pub(super) const fn in_analysis(self, analysis: &str) -> Self {
-        Self { analysis: known_analysis(analysis), ..self }
-    }
-
-    /// The same with another title.
-    pub(super) const fn titled(self, title: &'static str) -> Self {
-        Self { title, ..self }
+        Self { analysis: known_analysis(analysis).name, ..self }
     }
 
     /// The table with these rows; empty without rows.
@@ -134,8 +176,13 @@ impl ReportGrid {
         if frame.num_rows == 0 {
             return Markup::default();
         }
-        let columns: Vec<_> =
-            self.columns.iter().filter_map(|shown| RenderedColumn::of(source, frame, self.table, shown)).collect();
+        let shown = self.columns.iter();
+        let mut columns: Vec<_> =
+            shown.filter_map(|shown| RenderedColumn::of(source, frame, self.table, shown)).collect();
+        // A share is in the same order as the time that it is of.
+        let order = columns.iter().rposition(|column| column.is_order && column.unit != "%");
+        let order = order.or_else(|| columns.iter().position(|column| column.is_order));
+        columns.iter_mut().enumerate().for_each(|(at, column)| column.is_order = Some(at) == order);
         let rows = if frame.num_in_all > frame.num_rows {
             let which = if frame.is_top { "the top" } else { "the first" };
             format!("{which} {} of {}", frame.num_rows, count(frame.num_in_all as i64))
@@ -143,7 +190,7 @@ impl ReportGrid {
             plural(frame.num_rows, "row")
         };
         html! {
-            figure class="ks-table" data-analysis=(self.analysis.name) data-table=(self.table) data-options=(OPTIONS) {
+            figure class="ks-table" data-analysis=(self.analysis) data-table=(self.table) data-options=(source.options()) {
                 div class="ks-scroll" tabindex="0" {
                     table {
                         caption { (self.title) " " small { (rows) } }
@@ -166,6 +213,8 @@ struct RenderedColumn {
     unit: &'static str,
     class: Option<&'static str>,
     cells: Vec<Markup>,
+    /// Whether the rows are in the order of its numbers, the largest first.
+    is_order: bool,
 }
 
 impl RenderedColumn {
@@ -182,7 +231,12 @@ impl RenderedColumn {
                 let texts = texts();
                 let cells = texts.iter().map(|text| html! { td class="ks-name" { (name(text)) } }).collect();
                 let is_there = texts.iter().any(|text| !text.is_empty());
-                is_there.then_some(Self { title, unit: "", class: Some("ks-name"), cells })
+                is_there.then_some(Self { title, unit: "", class: Some("ks-name"), cells, is_order: false })
+            }
+            CellKind::Words => {
+                let texts: Vec<_> = texts().into_iter().map(spaced).collect();
+                let texts: Vec<_> = texts.iter().map(AsRef::as_ref).collect();
+                texts.iter().any(|text| !text.is_empty()).then(|| Self::of_texts(title, &texts))
             }
             CellKind::Word => {
                 let texts = texts();
@@ -191,26 +245,45 @@ impl RenderedColumn {
             CellKind::Flag => {
                 let flags: Vec<_> = rows.map(|row| frame.flag(column, row).unwrap_or_default()).collect();
                 let cells = flags.iter().map(|flag| html! { td { @if *flag { "yes" } } }).collect();
-                flags.contains(&true).then_some(Self { title, unit: "", class: None, cells })
+                flags.contains(&true).then_some(Self { title, unit: "", class: None, cells, is_order: false })
             }
-            CellKind::Event | CellKind::Gap | CellKind::Range(_) => {
+            CellKind::Event | CellKind::EventOf(_) | CellKind::Gap | CellKind::Range(_) => {
                 let address = |row| match kind {
                     CellKind::Range(dur) => {
                         source.range(frame, row, (frame.int(column, row)?, frame.int(known(dur), row)?))
                     }
                     CellKind::Gap => source.gap(frame, row, frame.int(column, row)?),
+                    CellKind::EventOf(side) => source.event_of(frame, row, (side, frame.int(column, row)?)),
                     _ => source.event(frame, row, frame.int(column, row)?),
                 };
                 let links: Vec<_> = rows.map(address).collect();
-                let cells = links.iter().map(|link| linked(link.as_deref(), title)).collect();
+                let words = match kind {
+                    CellKind::EventOf(side) => side.word(),
+                    _ => "show",
+                };
+                let cells = links.iter().map(|link| linked(link.as_deref(), title, words)).collect();
                 let is_there = links.iter().any(Option::is_some);
                 // Longer headings would widen the columns.
-                is_there.then_some(Self { title: "", unit: "", class: Some(GO), cells })
+                is_there.then_some(Self { title: "", unit: "", class: Some(GO), cells, is_order: false })
             }
             CellKind::Share => {
                 let is_there = numbers.iter().any(Option::is_some);
                 let cells = numbers.iter().map(|share| shared(*share)).collect();
-                is_there.then_some(Self { title, unit: "%", class: Some("ks-number"), cells })
+                let is_order = is_descending(&numbers);
+                is_there.then_some(Self { title, unit: "%", class: Some("ks-number"), cells, is_order })
+            }
+            CellKind::Percent => {
+                let cells =
+                    numbers.iter().map(|share| numbered(share.map(|share| decimal(100.0 * share, 1)))).collect();
+                let is_there = numbers.iter().any(Option::is_some);
+                is_there.then_some(Self { title, unit: "%", class: Some("ks-number"), cells, is_order: false })
+            }
+            CellKind::Change => {
+                let scale = NumberScale::of(CellKind::Time, &numbers);
+                let most = numbers.iter().flatten().fold(1.0_f64, |most, number| most.max(number.abs()));
+                let cells = numbers.iter().map(|number| changed(*number, most, &scale)).collect();
+                let is_there = numbers.iter().flatten().any(|number| *number != 0.0);
+                is_there.then_some(Self { title, unit: scale.unit, class: Some("ks-number"), cells, is_order: false })
             }
             CellKind::Key if rows.clone().any(|row| frame.text(column, row).is_some()) => {
                 let texts = texts();
@@ -223,25 +296,37 @@ impl RenderedColumn {
             _ => {
                 let scale = NumberScale::of(kind, &numbers);
                 let cells = numbers.iter().map(|number| numbered(number.map(|number| scale.words(number)))).collect();
-                Some(Self { title, unit: scale.unit, class: Some("ks-number"), cells })
+                let is_order = kind != CellKind::Key && is_descending(&numbers);
+                Some(Self { title, unit: scale.unit, class: Some("ks-number"), cells, is_order })
             }
         }
     }
 
     fn of_texts(title: &'static str, texts: &[&str]) -> Self {
-        let cells = texts.iter().map(|text| html! { td { (text) } }).collect();
-        Self { title, unit: "", class: None, cells }
+        let text = |text: &str| if text.is_empty() { UNKNOWN } else { text }.to_owned();
+        let cells = texts.iter().map(|known| html! { td { (text(known)) } }).collect();
+        Self { title, unit: "", class: None, cells, is_order: false }
     }
 
     fn head(&self) -> Markup {
         let label = (self.class == Some(GO)).then_some("in the timeline");
+        let order = self.is_order.then_some("descending");
         html! {
-            th scope="col" class=[self.class] aria-label=[label] {
+            th scope="col" class=[self.class] aria-label=[label] aria-sort=[order] {
                 (self.title)
                 @if !self.unit.is_empty() { " " i { (self.unit) } }
             }
         }
     }
+}
+
+/// Stands for a value that is not known.
+const UNKNOWN: &str = "—";
+
+/// Whether numbers fall from row to row, and are not all the same.
+fn is_descending(numbers: &[Option<f64>]) -> bool {
+    numbers.first() != numbers.last()
+        && numbers.windows(2).all(|pair| pair[0].zip(pair[1]).is_some_and(|(before, after)| before >= after))
 }
 
 /// The class of links to the timeline.
@@ -259,22 +344,32 @@ pub(in crate::view) fn name(text: &str) -> Markup {
     }
 }
 
-fn linked(address: Option<&str>, what: &str) -> Markup {
+fn linked(address: Option<&str>, what: &str, words: &str) -> Markup {
     html! {
         td {
-            @if let Some(address) = address { a href=(address) title={ (what) ": show in the timeline" } { "show" } }
+            @if let Some(address) = address { a href=(address) title={ (what) ": show in the timeline" } { (words) } }
         }
     }
 }
 
 fn numbered(words: Option<String>) -> Markup {
-    html! { td class="ks-number" { (words.unwrap_or_default()) } }
+    html! { td class="ks-number" { (words.unwrap_or_else(|| UNKNOWN.to_owned())) } }
 }
 
 fn shared(share: Option<f64>) -> Markup {
     match share {
         Some(share) => html! { td class="ks-number ks-share" { (bar(share)) (percents(share)) } },
         None => numbered(None),
+    }
+}
+
+/// A signed number, with a bar that shows its size beside the largest.
+fn changed(number: Option<f64>, most: f64, scale: &NumberScale) -> Markup {
+    let Some(number) = number else { return numbered(None) };
+    let sign = if number > 0.0 { "+" } else { "" };
+    let class = if number > 0.0 { "ks-slower" } else { "ks-faster" };
+    html! {
+        td class="ks-number ks-share" { span class=(class) { (bar(number.abs() / most)) } (sign) (scale.words(number)) }
     }
 }
 
@@ -301,7 +396,9 @@ impl NumberScale {
             units.iter().find(|(from, ..)| largest >= *from).map_or((1.0, ""), |(_, size, unit)| (*size, *unit))
         };
         let (size, unit) = match kind {
-            CellKind::Time => found(&[(1e11, 1e9, "s"), (1e6, 1e6, "ms"), (1e3, 1e3, "µs"), (0.0, 1.0, "ns")]),
+            CellKind::Time | CellKind::Change => {
+                found(&[(1e11, 1e9, "s"), (1e6, 1e6, "ms"), (1e3, 1e3, "µs"), (0.0, 1.0, "ns")])
+            }
             CellKind::Bytes => found(&[
                 (1_073_741_824.0, 1_073_741_824.0, "GiB"),
                 (1_048_576.0, 1_048_576.0, "MiB"),
@@ -313,7 +410,7 @@ impl NumberScale {
         let is_whole = |number: &f64| (number / size).fract() == 0.0;
         let decimals = match kind {
             _ if numbers.iter().flatten().all(is_whole) => 0,
-            CellKind::Time => 3,
+            CellKind::Time | CellKind::Change => 3,
             CellKind::Number if largest < 10.0 => 3,
             CellKind::Number => 1,
             _ => 2,

@@ -68,7 +68,7 @@ pub(super) fn section(source: &ReportSource<'_>) -> ReportResult<SectionOutcome>
     Ok(SectionOutcome::wide(html! {
         div class="ks-pair" {
             div {
-                figure class="ks-picture" data-analysis=(DEVICES.analysis.name) data-table=(drawn.name())
+                figure class="ks-picture" data-analysis=(DEVICES.analysis) data-table=(drawn.name())
                     data-options=(OPTIONS) {
                     (figure(&**drawn, answer.plot, answer.reason))
                     figcaption {}

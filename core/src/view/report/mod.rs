@@ -6,6 +6,7 @@
 
 mod cards;
 mod communication;
+mod difference;
 mod edited;
 mod findings;
 mod grid;
@@ -33,6 +34,7 @@ use super::response::Response;
 use super::screen::Screen;
 use super::svg::finished;
 use crate::analyze::outline;
+pub(super) use difference::{answer as difference, sides};
 pub(super) use edited::EditCounts;
 pub(super) use grid::name;
 use section::{ReportSections, SectionOutcome};

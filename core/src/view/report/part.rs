@@ -42,7 +42,7 @@ const MAX_DEVICES: usize = 256;
 const MAX_WIDE: usize = 4;
 
 pub(super) fn time(source: &ReportSource<'_>, outlines: &[TimeOutline]) -> ReportResult<SectionOutcome> {
-    let answer = source.ask(ANALYSIS, OPTIONS)?;
+    let answer = source.ask(ANALYSIS.name, OPTIONS)?;
     let frame = frame(&answer, BREAKDOWN.name, MAX_DEVICES)?;
     if frame.num_rows == 0 {
         return Ok(SectionOutcome::missing(answer.reason, "no device work was recorded"));

@@ -64,5 +64,11 @@ pub(super) fn section(source: &ReportSource<'_>) -> ReportResult<SectionOutcome>
     if bound.num_rows == 0 {
         return Ok(SectionOutcome::missing(answer.reason, "no event has a known dependency"));
     }
-    Ok(SectionOutcome::half(html! { (bound_grid.html(source, &bound)) (grid.html(source, &rows)) }))
+    let about = html! {
+        p class="ks-note" {
+            "The path gives each moment to what the end of the step waited for. Communication during which the step "
+            "waits for the host counts as " b { "host" } " here, and as exposed communication in the device time."
+        }
+    };
+    Ok(SectionOutcome::half(html! { (bound_grid.html(source, &bound)) (about) (grid.html(source, &rows)) }))
 }

@@ -77,6 +77,11 @@ impl ReportFrame {
         int(self.named("window")?, row)
     }
 
+    /// Whether rows have names of the trace, which need room.
+    pub(super) fn has_names(&self) -> bool {
+        self.named("name").is_some() || self.named("path").is_some()
+    }
+
     /// The values of a column. The compiler has checked that its table has the column, so a miss
     /// means that the frame is of another table.
     fn values(&self, column: TableColumn) -> Option<&ColumnValues> {

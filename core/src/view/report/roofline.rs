@@ -34,6 +34,22 @@ const OPERATORS: ReportGrid = ReportGrid::of(
     ],
 );
 
+/// The iterations of a device whose peak is known.
+const UTILISATION: ReportGrid = ReportGrid::of(
+    "roofline",
+    &tables::ROOFLINE_ITERATIONS,
+    "Model FLOP utilisation (MFU) by iteration",
+    &[
+        col("rank", "rank", CellKind::Key),
+        col("iteration", "iteration", CellKind::Count),
+        col("dur_ns", "duration", CellKind::Time),
+        col("tflops", "TFLOP/s", CellKind::Number),
+        col("share_of_peak", "at least, of peak", CellKind::Share),
+        col("covered_share", "of computation covered", CellKind::Share),
+    ],
+);
+
+/// The iterations of other devices, and those of which less than half is counted.
 const ITERATIONS: ReportGrid = ReportGrid::of(
     "roofline",
     &tables::ROOFLINE_ITERATIONS,
@@ -43,12 +59,12 @@ const ITERATIONS: ReportGrid = ReportGrid::of(
         col("iteration", "iteration", CellKind::Count),
         col("dur_ns", "duration", CellKind::Time),
         col("tflops", "TFLOP/s", CellKind::Number),
-        col("share_of_peak", "share of peak", CellKind::Share),
+        col("covered_share", "of computation covered", CellKind::Share),
     ],
 );
 
-/// The iterations of a device whose peak is known.
-const UTILISATION: ReportGrid = ITERATIONS.titled("Model FLOP utilisation (MFU) by iteration");
+/// Least share of computation that is counted where a share of the peak says anything.
+const LEAST_COVERED: f64 = 0.5;
 
 const UNMODELLED: ReportGrid = ReportGrid::of(
     "roofline",
@@ -66,6 +82,7 @@ const UNMODELLED: ReportGrid = ReportGrid::of(
 const FLOPS: TableColumn = tables::ROOFLINE.column("flops");
 const TFLOPS: TableColumn = tables::ROOFLINE.column("tflops");
 const SHARE_OF_PEAK: TableColumn = tables::ROOFLINE_ITERATIONS.column("share_of_peak");
+const COVERED: TableColumn = tables::ROOFLINE_ITERATIONS.column("covered_share");
 const PEAKS_OF: TableColumn = tables::ROOFLINE_DEVICE.column("peaks_of");
 const BANDWIDTH: TableColumn = tables::ROOFLINE_DEVICE.column("bandwidth_gbps");
 const REASON: TableColumn = tables::ROOFLINE_DEVICE.column("reason");
@@ -83,7 +100,11 @@ pub(super) fn section(source: &ReportSource<'_>) -> ReportResult<SectionOutcome>
         let reason = "no shapes were recorded; `record_shapes=True` records them";
         return Ok(SectionOutcome::missing(answer.reason, reason));
     }
-    let has_peak = (0..iterations.num_rows).any(|row| iterations.number(SHARE_OF_PEAK, row).is_some());
+    let tells = |row| {
+        let covered = iterations.number(COVERED, row).unwrap_or_default();
+        iterations.number(SHARE_OF_PEAK, row).is_some() && covered >= LEAST_COVERED
+    };
+    let has_peak = iterations.num_rows > 0 && (0..iterations.num_rows).all(tells);
     let grid = if has_peak { &UTILISATION } else { &ITERATIONS };
     let body = html! {
         div class="ks-pair" {

@@ -1,13 +1,16 @@
 //! The traces of a report, with cached analysis results.
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
+use super::difference::sides;
+use super::grid::{ComparisonSide, OPTIONS};
 use super::report_frame::ReportFrame;
-use crate::analyze::{Analysis, AnalysisResult, Options, RankedTrace, Selection};
+use crate::analyze::{AnalysisResult, Options, RankedTrace, Selection, analysis};
 use crate::edit::TrimExtent;
 use crate::error::{Error, ErrorKind};
 use crate::link::LinkedTrace;
@@ -24,6 +27,8 @@ pub(super) struct ReportSource<'a> {
     traces: Vec<RankedTrace>,
     /// Cached results, for sections with equal requests.
     answers: RefCell<FxHashMap<AnswerKey, ReportResult<Rc<AnalysisResult>>>>,
+    /// The options of all tables on the page, a JSON object.
+    options: Cow<'static, str>,
 }
 
 /// A value, or the error of an analysis, which sections with equal requests share.
@@ -34,7 +39,17 @@ type AnswerKey = (&'static str, &'static str);
 
 impl<'a> ReportSource<'a> {
     pub(super) fn of(screen: &'a Screen<'a>) -> Self {
-        Self { screen, traces: screen.session.ranked(), answers: RefCell::default() }
+        Self { screen, traces: screen.session.ranked(), answers: RefCell::default(), options: Cow::Borrowed(OPTIONS) }
+    }
+
+    /// The sides of a comparison, and the selection of both.
+    pub(super) fn comparing(screen: &'a Screen<'a>, selection: String) -> Self {
+        Self { options: Cow::Owned(selection), ..Self::of(screen) }
+    }
+
+    /// The options of all tables on the page, a JSON object.
+    pub(super) fn options(&self) -> &str {
+        &self.options
     }
 
     pub(super) fn traces(&self) -> impl Iterator<Item = (Option<i64>, &Arc<LinkedTrace>)> {
@@ -73,13 +88,14 @@ impl<'a> ReportSource<'a> {
     }
 
     /// The result of an analysis with options, a JSON object.
-    pub(super) fn ask(&self, analysis: &'static Analysis, options: &'static str) -> ReportResult<Rc<AnalysisResult>> {
+    pub(super) fn ask(&self, name: &'static str, options: &'static str) -> ReportResult<Rc<AnalysisResult>> {
         let mut answers = self.answers.borrow_mut();
-        let answer = || self.answer(analysis, options).map(Rc::new).map_err(Rc::new);
-        answers.entry((analysis.name, options)).or_insert_with(answer).clone()
+        let answer = || self.answer(name, options).map(Rc::new).map_err(Rc::new);
+        answers.entry((name, options)).or_insert_with(answer).clone()
     }
 
-    fn answer(&self, analysis: &Analysis, options: &str) -> Result<AnalysisResult, Error> {
+    fn answer(&self, name: &str, options: &str) -> Result<AnalysisResult, Error> {
+        let analysis = analysis(name)?;
         let given =
             serde_json::from_str(options).map_err(|error| unexpected("a JSON object of options", error.to_string()))?;
         let options = Options::new(analysis.options, given)?;
@@ -93,6 +109,21 @@ impl<'a> ReportSource<'a> {
     /// The timeline address of an event in a row.
     pub(super) fn event(&self, frame: &ReportFrame, row: usize, id: i64) -> Option<String> {
         Some(format!("#event={}", self.shown_id(frame, row, id)?))
+    }
+
+    /// The same of an event of one side of a comparison.
+    pub(super) fn event_of(
+        &self,
+        frame: &ReportFrame,
+        row: usize,
+        (side, id): (ComparisonSide, i64),
+    ) -> Option<String> {
+        let [before, after] = sides(self.screen);
+        let parts = if side == ComparisonSide::Before { before } else { after };
+        let rank = frame.rank(row);
+        let mut of_rank = parts.iter().filter(|part| rank.is_none() || part.rank == rank);
+        let part = of_rank.nth(usize::try_from(frame.window(row).unwrap_or(0)).ok()?)?;
+        Some(format!("#event={}", i64::from(part.first_id).checked_add(id)?))
     }
 
     /// The timeline address of the gap that an event in a row ends.

@@ -143,24 +143,55 @@ const MODULES: ReportGrid = ReportGrid::of(
     ],
 );
 
+const CLASSES: ReportGrid = ReportGrid::of(
+    "modules",
+    &tables::MODULES_BY_CLASS,
+    "Modules by class",
+    &[
+        col("rank", "rank", CellKind::Key),
+        col("class", "class", CellKind::Name),
+        col("num_modules", "modules", CellKind::Count),
+        col("count", "calls", CellKind::Count),
+        col("self_ns", "self host", CellKind::Time),
+        col("total_ns", "total host", CellKind::Time),
+        col("device_self_ns", "self device", CellKind::Time),
+        col("device_total_ns", "total device", CellKind::Time),
+        col("forward_ns", "forward", CellKind::Time),
+        col("backward_ns", "backward", CellKind::Time),
+        col("num_device_events", "device events", CellKind::Count),
+        col("longest_id", "Longest call", CellKind::Event),
+    ],
+);
+
+/// Rows of modules by class.
+const MAX_CLASSES: usize = 12;
+
 pub(super) fn kernels(source: &ReportSource<'_>) -> ReportResult<SectionOutcome> {
     let answer = source.ask(KERNELS.analysis, OPTIONS)?;
     let classes = frame(&answer, BY_CLASS.table, MAX_ROWS)?;
     let rows = if source.is_job() { Some((&KERNELS_OF_ALL, &KERNELS_ACROSS)) } else { None };
-    largest(source, &answer, rows, (&KERNELS, tables::KERNELS.column("total_ns")), || {
-        html! { div class="ks-narrow" { (BY_CLASS.html(source, &classes)) } }
-    })
+    let largest = largest(source, &answer, rows, (&KERNELS, tables::KERNELS.column("total_ns")))?;
+    Ok(section(largest, |rows| html! { (rows) div class="ks-narrow" { (BY_CLASS.html(source, &classes)) } }))
 }
 
 pub(super) fn operators(source: &ReportSource<'_>) -> ReportResult<SectionOutcome> {
     let answer = source.ask(OPERATORS.analysis, OPTIONS)?;
     let rows = if source.is_job() { Some((&OPERATORS_OF_ALL, &OPERATORS_ACROSS)) } else { None };
-    largest(source, &answer, rows, (&OPERATORS, tables::OPERATORS.column("total_ns")), Markup::default)
+    let largest = largest(source, &answer, rows, (&OPERATORS, tables::OPERATORS.column("total_ns")))?;
+    Ok(section(largest, |rows| rows))
 }
 
 pub(super) fn modules(source: &ReportSource<'_>) -> ReportResult<SectionOutcome> {
     let answer = source.ask(MODULES.analysis, OPTIONS)?;
-    largest(source, &answer, None, (&MODULES, tables::MODULES.column("total_ns")), Markup::default)
+    let classes = top(source, &answer, tables::MODULES_BY_CLASS.column("total_ns"), MAX_CLASSES)?;
+    let is_grouped = classes.num_in_all < frame(&answer, MODULES.table, 0)?.num_in_all;
+    let largest = largest(source, &answer, None, (&MODULES, tables::MODULES.column("total_ns")))?;
+    Ok(section(largest, |rows| html! { @if is_grouped { (CLASSES.html(source, &classes)) } (rows) }))
+}
+
+/// A section with a table, or the reason for its being missing.
+fn section(table: Result<Markup, SectionOutcome>, with: impl FnOnce(Markup) -> Markup) -> SectionOutcome {
+    table.map_or_else(|missing| missing, |rows| SectionOutcome::wide(with(rows)))
 }
 
 /// A table of the largest rows: sums over ranks, or rows of the traces by a column.
@@ -169,14 +200,13 @@ fn largest(
     answer: &AnalysisResult,
     totals: Option<(&ReportGrid, &RankTotals)>,
     (grid, by): (&ReportGrid, TableColumn),
-    more: impl FnOnce() -> Markup,
-) -> ReportResult<SectionOutcome> {
+) -> ReportResult<Result<Markup, SectionOutcome>> {
     let (grid, rows) = match totals {
         Some((grid, totals)) => (grid, totals.top(&frame(answer, grid.table, usize::MAX)?, MAX_ROWS)),
         None => (grid, top(source, answer, by, MAX_ROWS)?),
     };
-    if rows.num_rows == 0 {
-        return Ok(SectionOutcome::missing(answer.reason, "nothing was recorded"));
-    }
-    Ok(SectionOutcome::wide(html! { (grid.html(source, &rows)) (more()) }))
+    let is_there = rows.num_rows > 0;
+    Ok(is_there
+        .then(|| grid.html(source, &rows))
+        .ok_or_else(|| SectionOutcome::missing(answer.reason, "nothing was recorded")))
 }

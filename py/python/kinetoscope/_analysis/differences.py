@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -70,11 +71,11 @@ def diff(before: Side, after: Side, *, rank: int | Iterable[int] | None = None, 
         from kinetoscope._base.processors import num_processors
 
         differences = _native.diff_of_jobs(before.chosen(rank), after.chosen(rank), request, num_processors())
-        return Differences(differences, [*before.on_screen(rank, "before"), *after.on_screen(rank, "after")])
+        return Differences(differences, [*before.on_screen(rank, "before"), *after.on_screen(rank, "after")], request)
     if isinstance(before, TraceSet) or isinstance(after, TraceSet):
         raise TypeError("expected two traces or two jobs, found one of each")
     differences = _native.diff(before._native, after._native, request)  # noqa: SLF001 - the core compares traces
-    return Differences(differences, [Part(before, "before"), Part(after, "after")])
+    return Differences(differences, [Part(before, "before"), Part(after, "after")], request)
 
 
 def _opened(side: str, source: object) -> Trace | TraceSet:
@@ -101,10 +102,11 @@ class Differences(AnalysisResult):
     """Result of `diff`: tables of changes, and both sides on one timeline."""
 
     def __init__(
-        self, result: tuple[Sequence[_native.Table], str | None, _native.Plot | None], parts: list[Part]
+        self, result: tuple[Sequence[_native.Table], str | None, _native.Plot | None], parts: list[Part], request: str
     ) -> None:
         super().__init__(*result)
         self._parts = parts
+        self._selection: dict[str, Any] = json.loads(request)
 
     def timeline(self, *, align: Align = None, height: int = 720) -> lazy.Timeline:
         """Shows both sides on one timeline; `height` in pixels. Needs anywidget.
@@ -125,16 +127,16 @@ class Differences(AnalysisResult):
         unchanged.
         """
         from kinetoscope._io.atomic import write_bytes
-        from kinetoscope._report.comparison import timeline_page
+        from kinetoscope._report.comparison import comparison_page
 
-        page = timeline_page(self._session(align), title, self.tables).encode()
+        page = comparison_page(self._session(align), title, self._selection).encode("utf-8", "replace")
         return write_bytes(path, page)
 
     def render_static(self, height: int = 720, *, align: Align = None) -> lazy.Static:
         """Returns the report in a frame for a notebook cell, as `Trace.render_static`."""
-        from kinetoscope._report.comparison import static_timeline
+        from kinetoscope._report.comparison import static_comparison
 
-        return static_timeline(self._session(align), "before and after", height, self.tables)
+        return static_comparison(self._session(align), "before and after", height, self._selection)
 
     def _session(self, align: Align) -> TimelineSession:
         return TimelineSession(self._parts, align or _default_alignment(self._parts))

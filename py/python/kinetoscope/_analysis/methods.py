@@ -130,7 +130,7 @@ class Analyses:
         belongs to the innermost module around the matching forward operator. `device_total_ns =
         forward_ns + backward_ns`, and includes nested modules; `device_self_ns` excludes them.
 
-        Needs a recording with `with_stack` or `with_modules`.
+        Needs a recording with `with_stack` or `with_modules`. `modules_by_class` sums by class.
         """
         return self.analyze("modules", **part)
 
@@ -432,7 +432,7 @@ class Analyses:
 
         * `roofline_unmodelled`: calls without a known operation count, with the reason
         * `roofline_iterations`: operations per iteration; `share_of_peak` is the model FLOPs
-          utilization (MFU)
+          utilization (MFU), at least: it covers `covered_share` of the computation
         * `roofline_device`: the peaks and their source, or the reason why none is known
         """
         return self.analyze("roofline", device=device, on=on, **part)

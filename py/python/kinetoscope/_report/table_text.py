@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 _POINTS = ("start_ns", "end_ns", "time_ns", "peak_ns")
 """Columns with points in time: these keep all digits, to compare with other tables."""
 _COUNTED = ("count", "length")
+_LARGE = 1000
 
 
 def section(table: Table, limit: int) -> Section:
@@ -62,7 +63,8 @@ def _formatted(value: Any, convert: Callable[[Any], str]) -> str:
     if isinstance(value, str):
         return value
     if isinstance(value, float) and convert in {str, text.count}:
-        return f"{value:,.4g}"
+        # Four digits, but never in powers of ten.
+        return f"{value:,.0f}" if abs(value) >= _LARGE else f"{value:,.4g}"
     return convert(value)
 
 

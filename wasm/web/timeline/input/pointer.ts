@@ -1,6 +1,7 @@
 import { Cleanup } from "../../base/cleanup";
 import { scaleOf } from "../../base/scale";
-import { lengthOf, type Span, span } from "../../base/time";
+import { asTime, lengthOf, type Span, span } from "../../base/time";
+import type { Counter } from "../../source/protocol";
 import { markIteration, markOther } from "../comparing";
 import type { FindingGroup } from "../findings";
 import { eventAt, type Place, rowAt, streamAt } from "../hit-test";
@@ -267,9 +268,17 @@ export class Pointer {
   }
 
   #clickTracks(place: Place): void {
+    const { counter } = rowAt(this.#timeline, place.y) ?? {};
     const hover = eventAt(this.#timeline, place);
-    if (hover) this.#timeline.select(hover.id);
+    if (counter) this.#clickCounter(counter, place);
+    else if (hover) this.#timeline.select(hover.id);
     else this.#clickIdle(place);
+  }
+
+  #clickCounter(counter: Counter, { x }: Place): void {
+    const { counters, details, viewport, size } = this.#timeline;
+    counters.click(counter, asTime(this.#timeAt(x)), viewport.window.value, size.value.width);
+    details.open.set("counter");
   }
 
   /** Selects the idle time under the pointer. */

@@ -1,4 +1,4 @@
-import type { Kind, Palette } from "../../base/palette";
+import type { ColorBy, Kind, Palette } from "../../base/palette";
 import { type Scale, scaleOf } from "../../base/scale";
 import type { Span } from "../../base/time";
 import type { Look } from "../look";
@@ -31,7 +31,7 @@ export function paintWhole(
     const y = Math.round(index * stripe);
     const bottom = Math.max(y + 1, Math.round((index + 1) * stripe) - 1);
     paintStripe(
-      { strip, palette: look.palette, scale },
+      { strip, palette: look.palette, scale, by: timeline.colorBy.value },
       { y, height: bottom - y },
       trackTiles,
       timeline.overview.kinds,
@@ -46,18 +46,19 @@ export interface StripePlace {
   readonly strip: Strip;
   readonly palette: Palette;
   readonly scale: Scale;
+  readonly by: ColorBy;
 }
 
 /** Draws all lanes of a track as one. */
 export function paintStripe(
-  { strip, palette, scale }: StripePlace,
+  { strip, palette, scale, by }: StripePlace,
   box: { readonly y: number; readonly height: number },
   trackTiles: TrackTiles,
   kinds: readonly Kind[],
 ): void {
   const { start, dur } = trackTiles.tiles;
   const line = strip.line(box);
-  const codes = trackTiles.colored("kind", kinds);
+  const codes = trackTiles.colored(by, kinds);
   const { fills } = palette.pixels;
   // Inner lanes come last, so the innermost event stays visible.
   for (let i = 0; i < trackTiles.length; i++) {

@@ -102,7 +102,7 @@ function paint(
   if (!context) return;
   const strip = new Strip();
   strip.begin(canvas.width);
-  const place = { strip, palette, scale: scaleOf(shown, canvas.width) };
+  const place = { strip, palette, scale: scaleOf(shown, canvas.width), by: "kind" as const };
   const height = canvas.height / Math.max(1, tracks.length);
   for (const [at, tiles] of all.entries()) {
     const y = Math.round(at * height);

@@ -137,7 +137,7 @@ function Head({ shown: { column, isNumber }, title, order, sort }: HeadProps): J
     <th class={isNumber ? "ks-number" : ""} aria-sort={isSorted ? direction : "none"}>
       <button type="button" class="ks-sort" onClick={sort}>
         {title}
-        {isSorted && (order?.descends ? " ▾" : " ▴")}
+        {isSorted && (order?.descends ? " ▼" : " ▲")}
       </button>
     </th>
   );

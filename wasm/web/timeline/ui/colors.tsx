@@ -3,9 +3,10 @@ import { formatDuration } from "../../base/format";
 import { COLOR_BY, type ColorBy, colorCode, ownerCode, type Palette } from "../../base/palette";
 import { common, type Span } from "../../base/time";
 import type { Tiles } from "../../source/protocol";
+import { isComparison } from "../changes";
 import type { Timeline } from "../timeline";
 import { useCell, useFrames } from "./hooks";
-import { KindLines, LegendLine } from "./legend";
+import { KindLines, LegendLine, StripeLines } from "./legend";
 
 const MOST = 24;
 
@@ -37,7 +38,10 @@ export function Colors({ timeline, palette }: Props): JSX.Element {
           </label>
         ))}
       </fieldset>
-      <ul class="ks-legend">{by === "kind" ? <KindLines palette={palette} /> : named()}</ul>
+      <ul class="ks-legend">
+        {by === "kind" ? <KindLines palette={palette} /> : named()}
+        {isComparison(timeline.overview) && <StripeLines />}
+      </ul>
     </div>
   );
 

@@ -4,6 +4,7 @@ import type { Palette } from "../../base/palette";
 import type { Subject } from "../details";
 import type { Timeline } from "../timeline";
 import { ComparePanel } from "./compare-panel";
+import { CounterPanel } from "./counter-panel";
 import { EventPanel } from "./event-panel";
 import { FindingPanel } from "./finding-panel";
 import { GapPanel } from "./gap-panel";
@@ -92,6 +93,7 @@ function useSubjects(timeline: Timeline, palette: Palette): readonly ShownSubjec
   const span = useCell(timeline.range.span);
   const base = useCell(timeline.comparison.base);
   const found = useCell(timeline.search.found);
+  const point = useCell(timeline.counters.clicked);
   const finding = useCell(timeline.findings.current);
   const on = { timeline, palette };
   const subjects: readonly (ShownSubject | false | null)[] = [
@@ -109,6 +111,12 @@ function useSubjects(timeline: Timeline, palette: Palette): readonly ShownSubjec
       name: "hits",
       label: "Hits",
       panel: <HitsPanel key={found.text} timeline={timeline} text={found.text} />,
+    },
+    point && {
+      name: "counter",
+      label: "Counter",
+      of: point.time,
+      panel: <CounterPanel timeline={timeline} point={point} />,
     },
     finding && { name: "finding", label: "Finding", panel: <FindingPanel {...on} finding={finding} /> },
   ];

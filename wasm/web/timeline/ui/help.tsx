@@ -13,7 +13,7 @@ const MOUSE: readonly (readonly [string, string])[] = [
   ["Shift + drag, drag on the ruler", "Mark a range and summarize it. Its edges snap to events, except with Ctrl / ⌘"],
   ["Alt + drag, click on a second iteration", "Compare with the marked range"],
   ["Drag a track's name, Alt + ↑ ↓", "Move the track"],
-  ["Click", "Event: show details. Idle time: explain it. Iteration: mark it. Note: open it"],
+  ["Click", "Event: show details. Idle time: explain it. Iteration: mark it. Counter: show its value. Note: open it"],
   ["Double-click", "Fill the screen with the event"],
   ["Drag on the minimap", "Choose the visible range"],
 ];

@@ -27,3 +27,15 @@ export function KindLines({ palette }: { readonly palette: Palette }): JSX.Eleme
     </>
   );
 }
+
+/** Stripes over events of two compared traces. */
+export function StripeLines(): JSX.Element {
+  const stripes = (angle: number) =>
+    `repeating-linear-gradient(${angle}deg, var(--ks-path) 0 1.5px, transparent 0 4px)`;
+  return (
+    <>
+      <LegendLine color={stripes(135)} name="longer after" />
+      <LegendLine color={stripes(45)} name="shorter after" />
+    </>
+  );
+}

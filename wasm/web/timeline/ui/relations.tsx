@@ -69,11 +69,16 @@ export function linesOf(timeline: Timeline, { details, links }: Selected): reado
     source.id === details.id ? { role: "awaited by", event: target } : { role: "waits for", event: source },
   );
   const of = (role: string, event: EventRef | null) => (event && event.id !== details.id ? [{ role, event }] : []);
+  const line = of(lineLabel(details), details.frame);
+  const isOwn = !isOfLibrary(details);
   return [
+    // The line that the reader can change comes first.
+    ...(isOwn ? line : []),
+    ...of(details.counterpart?.role ?? "", details.counterpart?.event ?? null),
     ...of("launched by", details.launch),
     ...of("operator", details.operator),
     ...module.slice(0, MOST_MODULES),
-    ...of(lineLabel(details), details.frame),
+    ...(isOwn ? [] : line),
     ...partners,
     ...of("annotation", details.annotation),
     ...waited,
@@ -84,9 +89,9 @@ export function linesOf(timeline: Timeline, { details, links }: Selected): reado
 const MOST_MODULES = 4;
 
 /** A stack without a line of the program has only lines of libraries. */
-function lineLabel({ frame_origin: origin }: EventDetails): string {
-  return origin === "package" || origin === "framework" ? "Python line (library)" : "Python line";
-}
+const isOfLibrary = ({ frame_origin: origin }: EventDetails): boolean => origin === "package" || origin === "framework";
+
+const lineLabel = (details: EventDetails): string => (isOfLibrary(details) ? "Python line (library)" : "your code");
 
 function rankOf(timeline: Timeline, { id }: EventRef): string {
   const part = timeline.overview.parts.findLast(({ first_id: first }) => first <= id);
