@@ -67,6 +67,7 @@ mod redact;
 mod replay;
 mod report;
 mod roofline;
+mod roofline_iterations;
 mod scale;
 mod scene;
 mod screen;

@@ -83,6 +83,23 @@ fn annotations_and_modules_count_once_too() {
     assert_eq!((&module["device_total_ns"], &module["num_device_events"]), (&json!(30_000), &json!(1)));
 }
 
+#[test]
+fn modules_of_one_class_count_once_where_they_are_nested() {
+    let mut scene = Scene::default();
+    scene.host("python_function", "nn.Module: Block_0", 0, 100);
+    scene.host("python_function", "nn.Module: Block_1", 10, 40);
+    scene.host("python_function", "nn.Module: Linear_12", 20, 10);
+    scene.operator("aten::mm", 22, 5).kernel("gemm", 23, 200, 30);
+    scene.host("python_function", "nn.Module: Block_0", 120, 30);
+    let answer = analysis("modules").unwrap().answer(&scene.linked(), "{}").unwrap();
+    let classes: Vec<Value> = files::rows(&*answer.tables[1]);
+    let of = |class: &str| classes.iter().find(|row| row["class"] == class).unwrap();
+    let [block, linear] = [of("Block"), of("Linear")];
+    assert_eq!((&block["num_modules"], &block["count"], &block["total_ns"]), (&json!(2), &json!(3), &json!(130_000)));
+    assert_eq!((&block["device_total_ns"], &block["device_self_ns"]), (&json!(30_000), &json!(0)));
+    assert_eq!((&linear["num_modules"], &linear["device_self_ns"]), (&json!(1), &json!(30_000)));
+}
+
 /// Nested or consecutive calls of two names on one thread: name, start, duration.
 fn calls() -> impl Strategy<Value = Vec<(usize, i64, i64)>> {
     prop::collection::vec((0..2_usize, 0..60_i64, 1..40_i64), 1..30)

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::files::{self, rows};
 
 /// The events of a call that launches a kernel.
-fn call(at: i64, name: &str, args: &Value, kernel: &str, dur: i64) -> Vec<Value> {
+pub(crate) fn call(at: i64, name: &str, args: &Value, kernel: &str, dur: i64) -> Vec<Value> {
     let start = at * 100;
     let device = json!({"device": 0, "stream": 7, "correlation": at + 1});
     vec![
@@ -22,15 +22,15 @@ fn call(at: i64, name: &str, args: &Value, kernel: &str, dur: i64) -> Vec<Value>
 }
 
 /// Argument facts of an event.
-fn args(dims: &Value, types: &Value, concrete: &Value) -> Value {
+pub(crate) fn args(dims: &Value, types: &Value, concrete: &Value) -> Value {
     json!({"Input Dims": dims, "Input type": types, "Concrete Inputs": concrete})
 }
 
-fn text(device: &str, events: &[Value]) -> String {
+pub(crate) fn text(device: &str, events: &[Value]) -> String {
     json!({"deviceProperties": [{"id": 0, "name": device}], "traceEvents": events}).to_string()
 }
 
-fn roofline(json: &str, request: &str) -> AnalysisResult {
+pub(crate) fn roofline(json: &str, request: &str) -> AnalysisResult {
     let linked = Arc::new(LinkedTrace::new(files::trace(json)));
     analysis("roofline").unwrap().answer(&linked, request).unwrap()
 }
@@ -42,7 +42,7 @@ fn cost(name: &str, args: &Value) -> Option<(i64, i64)> {
     Some((row["flops"].as_i64()?, row["bytes"].as_i64()?))
 }
 
-const BF16: &str = "c10::BFloat16";
+pub(crate) const BF16: &str = "c10::BFloat16";
 
 #[test]
 fn every_family_counts_what_it_computes_and_moves() {
@@ -423,27 +423,6 @@ fn what_has_no_model_is_counted_with_its_reason() {
     let expected = [("unlinked", 50_000), ("aten::mm", 40_000), ("aten::copy_", 30_000), ("aten::mm", 20_000)];
     assert_eq!(found[..4], expected.map(|(name, ns)| (name.to_owned(), ns)));
     assert_eq!(found[4], ("my::operator".to_owned(), 10_000));
-}
-
-#[test]
-fn an_iteration_has_the_operations_that_were_called_in_it() {
-    let dims = args(&json!([[512, 512], [512, 512]]), &json!([BF16, BF16]), &json!([]));
-    let step = |number: i64, start: i64| {
-        json!({"ph": "X", "cat": "user_annotation", "name": format!("ProfilerStep#{number}"), "pid": 1, "tid": 1,
-            "ts": start, "dur": 100})
-    };
-    let calls = [call(0, "aten::mm", &dims, "gemm", 150), call(1, "aten::mm", &dims, "gemm", 2)].concat();
-    let events = [vec![step(3, 0), step(4, 100)], calls].concat();
-    let answer = roofline(&text("NVIDIA H100 80GB HBM3", &events), "{}");
-    let iterations = rows(&*answer.tables[2]);
-    let flops = 2.0 * 512_f64.powi(3);
-    assert_eq!(iterations.len(), 2);
-    for iteration in &iterations {
-        assert!((iteration["flops"].as_f64().unwrap() - flops).abs() < 1.0);
-        assert!((iteration["share_of_peak"].as_f64().unwrap() - flops / 989.4e3 / 100_000.0).abs() < 1e-9);
-    }
-    let one = roofline(&text("NVIDIA H100 80GB HBM3", &events), r#"{"iteration": 3}"#);
-    assert_eq!(rows(&*one.tables[0])[0]["total_ns"], 150_000);
 }
 
 #[test]

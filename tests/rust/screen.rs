@@ -370,3 +370,46 @@ fn traces_too_far_apart_to_be_seen_together_begin_together() {
     assert_eq!(starts(1_000_000, [0, 1]), json!([0.0, 0.0]), "days");
     assert_eq!(starts(1_000_000, [0, 0]), json!([0.0, 1e15]), "one rank, days later");
 }
+
+/// Two iterations with a kernel each; the second kernel takes so long.
+fn steps(second_dur: i64) -> LinkedTrace {
+    let step = |number: i64, ts: i64| json!({"ph": "X", "cat": "user_annotation", "name": format!("ProfilerStep#{number}"), "pid": 1, "tid": 1, "ts": ts, "dur": 100});
+    let work = |id: i64, ts: i64, dur: i64| {
+        let launch = json!({"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1, "ts": ts, "dur": 2, "args": {"correlation": id}});
+        let kernel = json!({"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": ts + 5, "dur": dur, "args": {"correlation": id, "stream": 7}});
+        [launch, kernel]
+    };
+    let events = [vec![step(1, 0), step(2, 100)], work(1, 10, 20).to_vec(), work(2, 110, second_dur).to_vec()].concat();
+    LinkedTrace::new(read([Input::new(json!(events).to_string().as_bytes())], Limits::default()).unwrap())
+}
+
+#[test]
+fn two_ranges_of_a_trace_are_compared() {
+    let session = Session::new(steps(50));
+    let asked = json!({"type": "compare", "start": 0, "end": 100_000, "other_start": 100_000, "other_end": 200_000});
+    let answer = ask(&session, &asked);
+    let table = answer["tables"].as_array().unwrap().iter().find(|table| table["name"] == "diff_kernels").unwrap();
+    let place =
+        |name: &str| table["columns"].as_array().unwrap().iter().position(|column| column["name"] == name).unwrap();
+    let row = &table["rows"][0];
+    assert_eq!((&row[place("before_ns")], &row[place("after_ns")]), (&json!(20_000), &json!(50_000)));
+    assert_eq!(row[place("after_id")], 5, "a link to the kernel");
+}
+
+#[test]
+fn an_event_of_a_compared_trace_leads_to_its_counterpart() {
+    let mut session = Session::default();
+    session.add("before", None, steps(50)).unwrap();
+    session.add("after", None, steps(70)).unwrap();
+    let second = ask(&session, &json!({"type": "event", "id": 5}));
+    assert_eq!(second["counterpart"]["role"], "after");
+    assert_eq!(second["counterpart"]["event"]["dur"], 70_000.0);
+    let back = ask(&session, &json!({"type": "event", "id": second["counterpart"]["event"]["id"]}));
+    assert_eq!((&back["counterpart"]["role"], &back["counterpart"]["event"]["id"]), (&json!("before"), &json!(5)));
+    let whole = ask(&session, &json!({"type": "compare"}));
+    assert_eq!(whole["tables"][0]["name"], "diff");
+    let page =
+        ask(&session, &json!({"type": "report", "title": "t", "facts": [["before", "a.json"]], "comparison": {}}));
+    let html = page["html"].as_str().unwrap();
+    assert!(html.contains("The step takes as long as before") && html.contains("<b>before</b> a.json"), "{html}");
+}

@@ -140,3 +140,24 @@ fn an_event_has_all_terms_that_are_asked_for() {
         assert_eq!(found(&session, text), expected, "{text}");
     }
 }
+
+#[test]
+fn hits_are_summed_up_and_listed() {
+    let mut session = session(100);
+    let long = json!([{"ph": "X", "cat": "cpu_op", "name": "gemm", "pid": 1, "tid": 1, "ts": 0, "dur": 5}]);
+    let other = read([Input::new(long.to_string().as_bytes())], Limits::default()).unwrap();
+    let alone = ask(&session, &json!({"type": "hits", "text": "gemm", "limit": 2}));
+    assert_eq!((&alone["count"], &alone["total_ns"], &alone["mean_ns"]), (&json!(100), &json!(100_000), &json!(1000)));
+    let [by_name, all] = &alone["tables"].as_array().unwrap()[..] else { panic!("two tables") };
+    assert_eq!((&by_name["num_rows"], &by_name["rows"][0][1]), (&json!(1), &json!(100)));
+    assert_eq!((&all["num_rows"], all["rows"].as_array().unwrap().len()), (&json!(100), 2));
+    session.add("", None, LinkedTrace::new(other)).unwrap();
+    let both = ask(
+        &session,
+        &json!({"type": "hits", "text": "gemm", "order": {"table": "hits", "column": "dur_ns", "descends": true}}),
+    );
+    assert_eq!((&both["count"], &both["max_ns"]), (&json!(101), &json!(5000)));
+    assert_eq!(both["tables"][1]["parts"][0], 1, "the longest is of the second trace");
+    let none = ask(&session, &json!({"type": "hits", "text": "no such name"}));
+    assert_eq!((&none["count"], &none["mean_ns"], &none["max_ns"]), (&json!(0), &Value::Null, &Value::Null));
+}

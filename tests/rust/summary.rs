@@ -78,3 +78,21 @@ fn the_time_in_which_the_profiler_processed_what_it_recorded_is_not_part_of_the_
     assert_eq!(duration_ns("Record Window End"), 100_000);
     assert_eq!(duration_ns("[memory]"), 900_000);
 }
+
+#[test]
+fn a_call_that_waits_for_a_device_is_no_launch() {
+    let json = r#"[
+        {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1, "ts": 0.0, "dur": 2, "args": {"correlation": 1}},
+        {"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 3.0, "dur": 30, "args": {"correlation": 1}},
+        {"ph": "X", "cat": "cuda_runtime", "name": "cudaDeviceSynchronize", "pid": 1, "tid": 1, "ts": 5.0, "dur": 30},
+        {"ph": "X", "cat": "cuda_runtime", "name": "cudaMemcpy", "pid": 1, "tid": 1, "ts": 40.0, "dur": 20, "args": {"correlation": 2}},
+        {"ph": "X", "cat": "gpu_memcpy", "name": "Memcpy DtoH (Device -> Pageable)", "pid": 0, "tid": 7, "ts": 45.0, "dur": 10, "args": {"correlation": 2}}
+    ]"#;
+    let linked = Arc::new(LinkedTrace::new(files::trace(json)));
+    let outline = summary(&Selection::all(&linked), TOP).outline;
+    let of = |kind: &str| {
+        let row = outline.time_by_kind.iter().find(|row| row.kind == kind).unwrap();
+        (row.count, row.total_ns)
+    };
+    assert_eq!((of("launch"), of("wait"), of("copy")), ((1, 2_000), (2, 50_000), (1, 10_000)));
+}

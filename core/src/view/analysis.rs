@@ -2,16 +2,16 @@
 
 use std::sync::Arc;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::chart::{MOMENTS, find};
+use super::comparison::comparison;
 use super::labels::labels;
-use super::report;
 use super::request::{AnalyzeRequest, CompareRequest, DefaultRange, TableView};
 use super::response::Response;
 use super::screen::Screen;
 use super::session_trace::TraceView;
-use crate::analyze::{ANALYSES, AnalysisResult, Options, SelectionRequest, analysis, diff, diff_jobs, diff_parts};
+use crate::analyze::{ANALYSES, AnalysisResult, Options, SelectionRequest, analysis, diff_parts};
 use crate::error::Error;
 use crate::table::{ColumnValues, TableRows, ordered};
 
@@ -80,23 +80,6 @@ pub(super) fn compare(screen: &Screen<'_>, request: &CompareRequest) -> Result<R
         "tables": tables(&answer, (screen, owner), &request.view),
     });
     Ok(Response::of("compare", &data))
-}
-
-/// Compares the sides of the screen: two traces, or two jobs rank by rank. The selection is that of
-/// both; by default, trimmed traces are restricted to their range.
-pub(super) fn comparison(screen: &Screen<'_>, selection: &Map<String, Value>) -> Result<AnalysisResult, Error> {
-    let [before, after] = report::sides(screen);
-    let request = Value::Object(selection.clone()).to_string();
-    if let ([before], [after]) = (&before[..], &after[..]) {
-        if !selection.is_empty() {
-            return diff(&before.linked, &after.linked, &request);
-        }
-        return diff_parts((&before.linked, &before.trimmed()), (&after.linked, &after.trimmed()));
-    }
-    let ranked = |parts: &[TraceView<'_>]| -> Vec<_> {
-        parts.iter().map(|part| (part.rank, Arc::clone(&part.linked))).collect()
-    };
-    diff_jobs(&ranked(&before), &ranked(&after), &request, 1)
 }
 
 /// The tables of an answer about one part, or about all of the screen.

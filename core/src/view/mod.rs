@@ -6,6 +6,7 @@ mod align;
 mod analysis;
 mod change;
 mod chart;
+mod comparison;
 mod context;
 mod copy;
 mod counter;

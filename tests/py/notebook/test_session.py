@@ -50,7 +50,8 @@ def test_both_sides_of_a_comparison_have_their_common_iteration_at_one_place(tmp
     assert "<p><b>before</b> a.json</p><p><b>after</b> b.json</p>" in page
     picture = page[page.index('<svg class="ks-picture') :]
     picture = picture[: picture.index("</svg>")]
-    assert re.findall(r">(\w+)</text>", picture) == ["before", "after"], "threads have names of two words"
+    names = [name for name in re.findall(r">(\w+)</text>", picture) if name.isalpha()]
+    assert names == ["before", "after"], "threads have names of two words"
     drawn = sorted({float(x) for x in re.findall(r"M([\d.]+) \d+h", picture)})
     assert drawn[1] - drawn[0] > 50, "as they were recorded, all steps of a side are one line in the picture"
     recorded = ks.diff(before, after).timeline(align="recorded")

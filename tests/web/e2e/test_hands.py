@@ -139,8 +139,7 @@ def test_only_what_folds_has_the_sign_of_it(timeline: Any) -> None:
         name.hasAttribute("aria-expanded"),
         getComputedStyle(name.querySelector(".ks-icon")).visibility === "visible",
     ])"""
-    timeline.press("}")
-    found = timeline.settle().page.locator(".ks-scrolled .ks-name").evaluate_all(signs)
+    found = timeline.focus().press("}").page.locator(".ks-scrolled .ks-name").evaluate_all(signs)
     assert any(folds for folds, _ in found)
     assert not all(folds for folds, _ in found)
     assert all(folds == is_shown for folds, is_shown in found)

@@ -46,7 +46,7 @@ def test_two_sides_in_a_frame(data: Path, framed: Any, shot: Callable[[Any, str]
     found = ks.diff(before, after)
     frame = framed(found.render_static())
     assert {"before", "after"} <= {text.split(" · ")[0] for text in groups(frame).split()}
-    assert frame.locator("#diff tbody tr").count() > 3
+    assert frame.locator("#changes tbody tr").count() > 3
     shot(frame.locator("main").page, "static-diff")
 
 

@@ -49,6 +49,19 @@ for (const theme of ["light", "dark"] as const) {
   });
 }
 
+for (const theme of ["light", "dark"] as const) {
+  const palette = paletteOf(theme, GROUNDS[theme], "okabe-ito");
+
+  test(`${theme}, Okabe–Ito: all kinds differ for every eye, and names are readable on them`, () => {
+    const kinds = [...new Set([...HOST, ...DEVICE])];
+    for (const eye of EYE_NAMES) for (const [a, b] of pairs(kinds)) assertApart(palette, eye, a, b);
+    for (const fill of palette.fills) {
+      assert.ok(contrast(rgb(fill), rgb(palette.text)) >= 4.5, `${fill} under ${palette.text}`);
+      assert.ok(contrast(rgb(fill), GROUNDS[theme]) > 1.25, fill);
+    }
+  });
+}
+
 const HOST = ["operator", "launch", "sync", "annotation", "python"] as const;
 const DEVICE = ["kernel", "communication", "copy", "fill", "annotation", "sync"] as const;
 

@@ -1,4 +1,4 @@
-import { css, mix, oklch, type Rgb } from "./color";
+import { css, mix, oklch, parseColor, type Rgb } from "./color";
 import { hashOf } from "./hash";
 
 export type Theme = "light" | "dark";
@@ -43,6 +43,36 @@ const TONES: Readonly<Record<Kind, Tone>> = {
   other: { hue: 260, chroma: 0.008, lift: 0 },
 };
 
+/** `okabe-ito` has colours that people with any colour vision tell apart, on any track. */
+export type Scheme = "standard" | "okabe-ito";
+
+// Near the hues of Okabe and Ito, in the lightness that names on bars need. Found by search; a test
+// checks them. Other kinds are grey in both schemes.
+const OKABE_ITO: Readonly<Record<Theme, Partial<Readonly<Record<Kind, string>>>>> = {
+  light: {
+    operator: "#7ccbff",
+    launch: "#d69c0f",
+    kernel: "#21986a",
+    communication: "#4799f0",
+    copy: "#cb6ab8",
+    fill: "#f1cc42",
+    sync: "#cc671f",
+    annotation: "#b3b6b8",
+    python: "#ded8c4",
+  },
+  dark: {
+    operator: "#00638c",
+    launch: "#824500",
+    kernel: "#003e27",
+    communication: "#003b76",
+    copy: "#5d1254",
+    fill: "#826e00",
+    sync: "#780000",
+    annotation: "#404c59",
+    python: "#726f61",
+  },
+};
+
 interface Base {
   readonly lightness: number;
   readonly chroma: number;
@@ -76,9 +106,15 @@ export interface Palette {
   };
 }
 
-const kindIndex = new Map<string, number>(KINDS.map((kind, index) => [kind, index]));
+const kindIndex = new Map<string, number>([
+  ...KINDS.map((kind, index) => [kind, index] as const),
+  // In summaries, calls that wait for a device are apart from other launches.
+  ["wait", KINDS.indexOf("sync")],
+]);
 
-function kindFill(kind: Kind, shade: number, theme: Theme): Rgb {
+function kindFill(kind: Kind, shade: number, theme: Theme, scheme: Scheme): Rgb {
+  const known = scheme === "okabe-ito" ? parseColor(OKABE_ITO[theme][kind] ?? "") : null;
+  if (known) return known;
   const { lightness, chroma, step, lift } = BASE[theme];
   const tone = TONES[kind];
   const offset = shade - (SHADES - 1) / 2;
@@ -91,8 +127,10 @@ function nameFill(index: number, theme: Theme): Rgb {
   return oklch(lightness + offset * step, 0.092 * chroma, 20 + (index * 360) / HUES);
 }
 
-export function paletteOf(theme: Theme, background: Rgb): Palette {
-  const byKind = KINDS.flatMap((kind) => Array.from({ length: SHADES }, (_, shade) => kindFill(kind, shade, theme)));
+export function paletteOf(theme: Theme, background: Rgb, scheme: Scheme = "standard"): Palette {
+  const byKind = KINDS.flatMap((kind) =>
+    Array.from({ length: SHADES }, (_, shade) => kindFill(kind, shade, theme, scheme)),
+  );
   const byName = Array.from({ length: HUES }, (_, index) => nameFill(index, theme));
   const fills = [...byKind, ...byName];
   const merged = fills.map((fill) => mix(fill, background, 0.72));

@@ -1,7 +1,7 @@
 import { Cell } from "../base/cell";
 import { keep, kept } from "../base/kept";
 
-/** What the details are about. */
+/** The subject of the details. */
 export type Subject = "trace" | "event" | "gap" | "range" | "compare" | "hits" | "counter" | "finding";
 
 /** The side of the picture that the details are on. */
@@ -19,9 +19,8 @@ const LARGEST: Readonly<Record<Side, number>> = { bottom: 0.8, right: 0.7 };
 const keyOf = (what: string): string => `details-${what}`;
 
 /**
- * What the details are about, and where they are. Beside the picture they are open without a
- * selection, too, so that opening them does not move what was clicked. The browser keeps the
- * reader's choices.
+ * The subject and the place of the details. Beside the picture they are open without a selection,
+ * too, so that opening them does not move what was clicked. The browser keeps the reader's choices.
  */
 export class Details {
   /** Null without a subject. */

@@ -1,5 +1,5 @@
 import { css, mix, parseColor, type Rgb } from "../base/color";
-import { type Palette, paletteOf, type Theme } from "../base/palette";
+import { type Palette, paletteOf, type Scheme, type Theme } from "../base/palette";
 
 /** Colours and fonts of the canvas, from the style sheet. */
 export interface Look {
@@ -19,12 +19,12 @@ export interface Look {
   readonly fontFamily: string;
 }
 
-export function readLook(element: Element, theme: Theme): Look {
+export function readLook(element: Element, theme: Theme, scheme: Scheme): Look {
   const style = getComputedStyle(element);
   const read = (name: string) => style.getPropertyValue(`--ks-${name}`).trim();
   const background = toRgb(read("bg")) ?? fallbackBackground(theme);
   return {
-    palette: paletteOf(theme, background),
+    palette: paletteOf(theme, background, scheme),
     background: css(background),
     header: read("bg-2"),
     band: css(mix(toRgb(read("text")) ?? { r: 128, g: 128, b: 128 }, background, 0.045)),

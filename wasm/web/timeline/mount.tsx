@@ -80,7 +80,7 @@ export function mountTimeline(
   root.classList.add("ks-root");
   // A click on plain text must not move the focus to the page.
   root.tabIndex = -1;
-  const look = watchLook(root, options.theme, cleanup);
+  const look = watchLook(root, timeline, options.theme, cleanup);
   watchWidth(root, timeline, cleanup);
   timeline.notes.restore(options.notes ?? []);
   timeline.placeNotes();
@@ -115,14 +115,15 @@ export function mountTimeline(
   };
 }
 
-function watchLook(root: HTMLElement, theme: Cell<Theme>, cleanup: Cleanup): Cell<Look> {
+function watchLook(root: HTMLElement, { scheme }: Timeline, theme: Cell<Theme>, cleanup: Cleanup): Cell<Look> {
   const read = () => {
     root.setAttribute("data-theme", theme.value);
-    return readLook(root, theme.value);
+    return readLook(root, theme.value, scheme.value);
   };
   const look = new Cell(read());
   const update = () => look.set(read());
   cleanup.add(theme.subscribe(update));
+  cleanup.add(scheme.subscribe(update));
   // A host may announce its theme before its colours change. The background changes in a
   // transition, whose end means that the colours are there.
   const changed = (event: TransitionEvent) => event.target === root && update();

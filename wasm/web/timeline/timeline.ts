@@ -1,7 +1,8 @@
 import { Cell } from "../base/cell";
 import { Cleanup } from "../base/cleanup";
 import { formatDuration, formatPlural } from "../base/format";
-import type { ColorBy } from "../base/palette";
+import { kept } from "../base/kept";
+import type { ColorBy, Scheme } from "../base/palette";
 import { scaleOf } from "../base/scale";
 import { common, lengthOf, padded, type Span, span, type Time } from "../base/time";
 import type { EventId, EventRef, Finding, Gap, Overview, Setup } from "../source/protocol";
@@ -66,6 +67,7 @@ export class Timeline {
   readonly saving: Saving;
   readonly notes = new Notes();
   readonly colorBy = new Cell<ColorBy>("kind");
+  readonly scheme = new Cell<Scheme>(kept("colors") === "okabe-ito" ? "okabe-ito" : "standard");
   readonly hover = new Cell<Hover | null>(null);
   readonly details = new Details();
   /** Width of the track names in CSS pixels; null for the style sheet's. */

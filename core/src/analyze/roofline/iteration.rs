@@ -23,8 +23,8 @@ pub(crate) struct IterationFlops {
 }
 
 /// `tflops = flops / dur_ns`, `share_of_peak = Σ (flops of a call / peak of its type) / dur_ns`.
-/// Both are lower bounds: they cover `covered_share` of the time of computation, which is `counted /
-/// (counted + not counted)`; communication has no part in it.
+/// Both are lower bounds: they cover `covered_share` of the time of computation. It is the time of
+/// counted operators over that of all computation, without communication.
 pub(crate) static TABLE: Table<Vec<IterationFlops>> = Table {
     name: "roofline_iterations",
     doc: "the operations of an iteration and their share of the device peak (model FLOPs utilization, with \

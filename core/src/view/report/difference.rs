@@ -12,11 +12,10 @@ use crate::analyze::AnalysisResult;
 use crate::analyze::tables::diff::{DEVICE_WORK, ITERATIONS, KERNELS, MODULES, OPERATORS, PARTS, RECORDED, STRUCTURE};
 use crate::error::Error;
 use crate::table::TableColumn;
-use crate::view::analysis::comparison;
 use crate::view::chart::{figure, time_words};
+use crate::view::comparison::comparison;
 use crate::view::response::Response;
 use crate::view::screen::Screen;
-use crate::view::session_trace::TraceView;
 use crate::view::svg::{finished, spaced};
 
 const MAX_ROWS: usize = 50;
@@ -117,13 +116,6 @@ const PART: TableColumn = PARTS.column("part");
 const BEFORE: TableColumn = PARTS.column("before_ns");
 const AFTER: TableColumn = PARTS.column("after_ns");
 const CHANGE: TableColumn = PARTS.column("change_ns");
-
-/// The parts of the screen before, and those after: the first part's name is that of all before.
-pub(in crate::view) fn sides<'a>(screen: &Screen<'a>) -> [Vec<TraceView<'a>>; 2] {
-    let before = screen.parts.first().map(|part| part.name.clone());
-    let (before, after) = screen.parts.iter().copied().partition(|part| Some(&part.name) == before.as_ref());
-    [before, after]
-}
 
 /// The body of the page. `facts` are the host's facts about the sides.
 pub(in crate::view) fn answer(

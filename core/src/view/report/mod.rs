@@ -34,7 +34,7 @@ use super::response::Response;
 use super::screen::Screen;
 use super::svg::finished;
 use crate::analyze::outline;
-pub(super) use difference::{answer as difference, sides};
+pub(super) use difference::answer as difference;
 pub(super) use edited::EditCounts;
 pub(super) use grid::name;
 use section::{ReportSections, SectionOutcome};

@@ -7,7 +7,6 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::difference::sides;
 use super::grid::{ComparisonSide, OPTIONS};
 use super::report_frame::ReportFrame;
 use crate::analyze::{AnalysisResult, Options, RankedTrace, Selection, analysis};
@@ -17,6 +16,7 @@ use crate::link::LinkedTrace;
 use crate::table::{TableColumn, TableRows};
 use crate::time::{TimeRange, Ts};
 use crate::trace::Trace;
+use crate::view::comparison::sides;
 use crate::view::screen::Screen;
 use crate::view::session_trace::TraceView;
 use crate::view::shown_kind::ShownKind;

@@ -40,15 +40,30 @@ def test_what_changed_is_said_and_shown(
     page, name = timeline.page, pair.after.title
     snap(timeline, f"compare-{name}-top")
     assert page.locator("#timeline .ks-group .ks-name").all_inner_texts()[0].startswith("before")
-    step = page.locator("#diff tbody tr").first.inner_text()
+    step = page.locator("#changes tbody tr").first.inner_text()
     assert step.startswith("step")
+    before, after = found.select("before_ns", "after_ns").rows()[0]
+    word = "faster" if after < before else "slower"
+    headline = page.locator(".ks-headline").inner_text()
+    assert f"× {word}:" in headline or "takes as long as before" in headline
     page.locator("#ks-timeline").evaluate("place => place.scrollIntoView()")
     timeline.settle()
     snap(timeline, f"compare-{name}-timeline")
     rows = found.tables["diff_kernels"].select("name", "change_ns").rows()
     largest = str(max(rows, key=lambda row: abs(float(str(row[1] or 0))))[0])
-    assert page.locator("#diff_kernels tbody tr").first.locator("td").first.inner_text()[:12] in largest
+    assert page.locator("#kernels tbody tr").first.locator("td").first.inner_text()[:12] in largest
     fits = "boxes => boxes.every(box => box.scrollWidth <= box.clientWidth)"
     assert page.locator(".ks-scroll").evaluate_all(fits), "numbers are seen beside names of any length"
-    page.locator("#diff_kernels").scroll_into_view_if_needed()
+    page.locator("#kernels").scroll_into_view_if_needed()
     snap(timeline, f"compare-{name}-kernels")
+    with page.expect_download() as saved:
+        page.locator("#kernels").get_by_role("button", name="CSV").click()
+    lines = saved.value.path().read_text(encoding="utf-8").splitlines()
+    assert len(lines) == len(rows) + 1, "all rows, not those of the page alone"
+    both = page.locator("#kernels tbody tr", has_text="both").first
+    both.get_by_role("link", name="before").click()
+    counterpart = page.locator(".ks-chain div", has_text="after").get_by_role("button")
+    own = timeline.settle().details()["name"]
+    counterpart.click()
+    assert timeline.settle().details()["name"] == own
+    assert page.locator(".ks-chain div", has_text="before").get_by_role("button").count() == 1

@@ -143,7 +143,10 @@ interface Tag {
   readonly ink: string;
 }
 
-/** Draws labels on the ruler, inside the screen. Earlier ones keep their place; later ones avoid them. */
+/**
+ * Draws labels on the ruler, inside the screen. Earlier ones keep their place; later ones avoid
+ * them.
+ */
 function paintTags(context: CanvasRenderingContext2D, scene: Scene, tags: readonly Tag[]): void {
   const { dpr, width } = scene;
   context.font = fontOf(scene, 10.5, 500);

@@ -1,6 +1,7 @@
 import type { JSX } from "preact";
 import { formatDuration } from "../../base/format";
-import { COLOR_BY, type ColorBy, colorCode, ownerCode, type Palette } from "../../base/palette";
+import { keep } from "../../base/kept";
+import { COLOR_BY, type ColorBy, colorCode, ownerCode, type Palette, type Scheme } from "../../base/palette";
 import { common, type Span } from "../../base/time";
 import type { Tiles } from "../../source/protocol";
 import { isComparison } from "../changes";
@@ -25,6 +26,11 @@ interface Props {
 /** Chooses the colour mode, with a legend of the visible events. */
 export function Colors({ timeline, palette }: Props): JSX.Element {
   const by = useCell(timeline.colorBy);
+  const scheme = useCell(timeline.scheme);
+  const choose = (wanted: Scheme) => {
+    timeline.scheme.set(wanted);
+    keep("colors", wanted);
+  };
   const { viewport, layout, size } = timeline;
   useFrames([timeline.stale, viewport.window, viewport.scroll, layout, size]);
   return (
@@ -37,6 +43,14 @@ export function Colors({ timeline, palette }: Props): JSX.Element {
             {one} <small>{MEANINGS[one]}</small>
           </label>
         ))}
+        <label>
+          <input
+            type="checkbox"
+            checked={scheme === "okabe-ito"}
+            onChange={(event) => choose(event.currentTarget.checked ? "okabe-ito" : "standard")}
+          />
+          Okabe–Ito colours <small>kinds differ for any colour vision</small>
+        </label>
       </fieldset>
       <ul class="ks-legend">
         {by === "kind" ? <KindLines palette={palette} /> : named()}

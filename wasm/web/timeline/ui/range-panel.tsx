@@ -45,7 +45,10 @@ export function TracePanel({ timeline, palette }: Props): JSX.Element {
   return <Answers timeline={timeline} palette={palette} range={timeline.whole} span={all} title={title} />;
 }
 
-/** What reports are about: all of a trace, or the part that a page has, without the observed iteration. */
+/**
+ * The range that reports are about: all of a trace, or the part that a page has, without the
+ * observed iteration.
+ */
 const wholeOf = ({ reported, duration }: Overview): Span => reported ?? span(0, duration);
 
 interface AnswersProps extends Props {
