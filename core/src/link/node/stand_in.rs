@@ -42,7 +42,8 @@ struct IterationCalls<'a> {
 }
 
 /// The node that stands for each event, by thread: that of the same call in the observed iteration
-/// before, or else after. Empty without nodes, and where the observer ran in no iteration or in all.
+/// before, or else after. Empty without nodes, and where the observer ran in no iteration, or in
+/// all.
 ///
 /// The node of a call whose inputs have other shapes or types stands for no event.
 pub(super) fn find(trace: &Trace, iterations: &[Iteration], node_of_event: &OptionalColumn) -> StandIns {

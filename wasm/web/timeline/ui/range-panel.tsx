@@ -14,6 +14,9 @@ import { RangeSummary } from "./range-summary";
 // Analyses to list first; the core lists the others.
 const FIRST: readonly string[] = ["breakdown", "kernels", "operators", "modules", "annotations"];
 
+/** Summing up more events would stop the page for a noticeable time: the reader asks for it. */
+const AT_ONCE = 400_000;
+
 interface Props {
   readonly timeline: Timeline;
   readonly palette: Palette;
@@ -36,12 +39,24 @@ export function TracePanel({ timeline, palette }: Props): JSX.Element {
   useCell(timeline.setup);
   const all = wholeOf(timeline.overview);
   const isDrawn = useCell(timeline.isDrawn);
+  const marked = useCell(timeline.whole.span);
+  const isLarge = timeline.overview.num_events > AT_ONCE;
   useEffect(() => {
     // The picture comes first.
-    if (isDrawn) timeline.whole.sumUpOnce(all);
+    if (isDrawn && (!isLarge || marked)) timeline.whole.sumUpOnce(all);
   }, [isDrawn, all.start, all.end]);
   const isWhole = lengthOf(all) >= timeline.overview.duration;
   const title = `${isWhole ? "Whole trace" : "Reported part"}: ${formatDuration(lengthOf(all))}`;
+  if (isLarge && !marked) {
+    return (
+      <>
+        <h3>{title}</h3>
+        <button type="button" class="ks-button" onClick={() => timeline.whole.sumUpOnce(all)}>
+          Sum up {formatPlural(timeline.overview.num_events, "event")}
+        </button>
+      </>
+    );
+  }
   return <Answers timeline={timeline} palette={palette} range={timeline.whole} span={all} title={title} />;
 }
 
