@@ -60,7 +60,8 @@ def test_what_changed_is_said_and_shown(
         page.locator("#kernels").get_by_role("button", name="CSV").click()
     lines = saved.value.path().read_text(encoding="utf-8").splitlines()
     assert len(lines) == len(rows) + 1, "all rows, not those of the page alone"
-    both = page.locator("#kernels tbody tr", has_text="both").first
+    links = [page.get_by_role("link", name=side, exact=True) for side in ("before", "after")]
+    both = page.locator("#kernels tbody tr").filter(has=links[0]).filter(has=links[1]).first
     both.get_by_role("link", name="before").click()
     counterpart = page.locator(".ks-chain div", has_text="after").get_by_role("button")
     own = timeline.settle().details()["name"]
