@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::screen::Screen;
 use super::session_trace::TraceView;
 use crate::analyze::{AnalysisResult, diff, diff_jobs, diff_parts};
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
 
 /// The parts of the screen before, and those after: the first part's name is that of all before.
 pub(super) fn sides<'a>(screen: &Screen<'a>) -> [Vec<TraceView<'a>>; 2] {
@@ -20,6 +20,10 @@ pub(super) fn sides<'a>(screen: &Screen<'a>) -> [Vec<TraceView<'a>>; 2] {
 /// both; by default, trimmed traces are restricted to their range.
 pub(super) fn comparison(screen: &Screen<'_>, selection: &Map<String, Value>) -> Result<AnalysisResult, Error> {
     let [before, after] = sides(screen);
+    if before.is_empty() || after.is_empty() {
+        let (expected, found) = ("traces before and after".to_owned(), format!("{} of one name", screen.parts.len()));
+        return Err(ErrorKind::Request { expected, found }.into());
+    }
     let request = Value::Object(selection.clone()).to_string();
     if let ([before], [after]) = (&before[..], &after[..]) {
         if !selection.is_empty() {

@@ -180,7 +180,7 @@ impl ReportGrid {
         let mut columns: Vec<_> =
             shown.filter_map(|shown| RenderedColumn::of(source, frame, self.table, shown)).collect();
         // A share is in the same order as the time that it is of.
-        let order = columns.iter().rposition(|column| column.is_order && column.unit != "%");
+        let order = columns.iter().position(|column| column.is_order && column.unit != "%");
         let order = order.or_else(|| columns.iter().position(|column| column.is_order));
         columns.iter_mut().enumerate().for_each(|(at, column)| column.is_order = Some(at) == order);
         let rows = if frame.num_in_all > frame.num_rows {

@@ -3,7 +3,7 @@ import { useEffect, useRef } from "preact/hooks";
 import type { Palette } from "../../base/palette";
 import { scaleOf } from "../../base/scale";
 import { lengthOf, type Span, span } from "../../base/time";
-import type { Tiles, Track } from "../../source/protocol";
+import type { Group, Tiles, Track } from "../../source/protocol";
 import { paintStripe } from "../paint/minimap";
 import { Strip } from "../paint/strip";
 import { busiest } from "../row";
@@ -36,8 +36,9 @@ export function AlignedRanges({ timeline, palette, base, span: after }: Props): 
 }
 
 function shownTracks({ overview, range }: Timeline): readonly Track[] {
-  const parts = new Map(overview.groups.map(({ group, part }) => [group, part]));
-  const own = overview.tracks.filter(({ group }) => parts.get(group) === range.part.value);
+  const isOwn = (group: Group) => group.part === range.part.value && !group.is_aside;
+  const groups = new Set(overview.groups.filter(isOwn).map(({ group }) => group));
+  const own = overview.tracks.filter(({ group }) => groups.has(group));
   const of = (kind: Track["kind"]) =>
     busiest(
       own.filter((track) => track.kind === kind),
