@@ -233,7 +233,8 @@ export interface Link {
 }
 
 export interface KindTime {
-  readonly kind: Kind;
+  /** `wait` for calls in which the host waits for a device. */
+  readonly kind: Kind | "wait";
   readonly count: number;
   /** Counts nested time more than once. */
   readonly total_ns: number;

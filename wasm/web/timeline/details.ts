@@ -12,7 +12,7 @@ const WIDE = 1100;
 /** Width from which a reader can have them there. */
 const NOT_NARROW = 800;
 // The details' share of the height or the width.
-const USUAL: Readonly<Record<Side, number>> = { bottom: 0.45, right: 0.33 };
+const USUAL: Readonly<Record<Side, number>> = { bottom: 0.42, right: 0.33 };
 const SMALLEST: Readonly<Record<Side, number>> = { bottom: 0.15, right: 0.2 };
 const LARGEST: Readonly<Record<Side, number>> = { bottom: 0.8, right: 0.7 };
 
