@@ -39,4 +39,17 @@ test("a reader can move them where they have room", () => {
   assert.equal(detailsOf(700).canMove, false);
   const details = detailsOf(900);
   assert.equal(details.canMove, true);
+  details.move();
+  assert.equal(details.side.value, "right");
+  details.fitInto(700);
+  assert.equal(details.side.value, "bottom", "there is no room any more");
+});
+
+test("each side keeps its size when the window changes", () => {
+  const details = detailsOf(1300);
+  details.resize(0.5);
+  details.fitInto(900);
+  assert.equal(details.share.value, 0.42);
+  details.fitInto(1400);
+  assert.equal(details.share.value, 0.5);
 });

@@ -18,6 +18,12 @@ const LARGEST: Readonly<Record<Side, number>> = { bottom: 0.8, right: 0.7 };
 
 const keyOf = (what: string): string => `details-${what}`;
 
+/** The size that the reader chose before, or the usual one. */
+function keptShare(side: Side): number {
+  const share = Number(kept(keyOf(side)));
+  return share >= SMALLEST[side] && share <= LARGEST[side] ? share : USUAL[side];
+}
+
 /**
  * The subject and the place of the details. Beside the picture they are open without a selection,
  * too, so that opening them does not move what was clicked. The browser keeps the reader's choices.
@@ -27,24 +33,23 @@ export class Details {
   readonly open = new Cell<Subject | null>(null);
   readonly side = new Cell<Side>("bottom");
   /** Whether the reader closed the details beside the picture. */
-  readonly isClosed = new Cell(false);
+  readonly isClosed = new Cell(kept(keyOf("closed")) === "yes");
   readonly share = new Cell(USUAL.bottom);
+  readonly #shares: Record<Side, number> = { bottom: keptShare("bottom"), right: keptShare("right") };
+  #wanted = kept(keyOf("side"));
   #width = 0;
 
   /** Chooses the side for a timeline of this width. */
   fitInto(width: number): void {
     if (width === 0 || width === this.#width) return;
     this.#width = width;
-    this.isClosed.set(kept(keyOf("closed")) === "yes");
     this.#choose();
   }
 
   #choose(): void {
-    const wanted = kept(keyOf("side"));
-    const fits = this.#width >= (wanted === "right" ? NOT_NARROW : WIDE);
-    const side = fits && wanted !== "bottom" ? "right" : "bottom";
-    const share = Number(kept(keyOf(side)));
-    this.share.set(share >= SMALLEST[side] && share <= LARGEST[side] ? share : USUAL[side]);
+    const fits = this.#width >= (this.#wanted === "right" ? NOT_NARROW : WIDE);
+    const side = fits && this.#wanted !== "bottom" ? "right" : "bottom";
+    this.share.set(this.#shares[side]);
     this.side.set(side);
   }
 
@@ -55,14 +60,16 @@ export class Details {
 
   /** Moves the details to the other side. */
   move(): void {
-    keep(keyOf("side"), this.side.value === "right" ? "bottom" : "right");
+    this.#wanted = this.side.value === "right" ? "bottom" : "right";
+    keep(keyOf("side"), this.#wanted);
     this.#choose();
   }
 
   /** Changes their size, as a share of the timeline's. */
   resize(share: number): void {
     const side = this.side.value;
-    this.share.set(Math.min(LARGEST[side], Math.max(SMALLEST[side], share)));
+    this.#shares[side] = Math.min(LARGEST[side], Math.max(SMALLEST[side], share));
+    this.share.set(this.#shares[side]);
     keep(keyOf(side), this.share.value.toFixed(3));
   }
 
