@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { asDuration, asTime, span } from "../../../wasm/web/base/time";
 import type { Iteration } from "../../../wasm/web/source/protocol";
-import { exchangeRanges, markIteration, markOther } from "../../../wasm/web/timeline/comparing";
+import { baseOf, exchangeRanges, markBeside, markIteration } from "../../../wasm/web/timeline/comparing";
 import { COMMANDS } from "../../../wasm/web/timeline/input/commands";
 import { Timeline } from "../../../wasm/web/timeline/timeline";
 import { AROUND, FakeSource } from "./fake-source";
@@ -50,8 +50,10 @@ test("a range that is no iteration is replaced by a clicked iteration", () => {
 test("a second range may be any; Escape ends the comparison first", () => {
   const timeline = open();
   timeline.mark(span(120, 150), true);
-  markOther(timeline, span(310, 320), false);
-  markOther(timeline, span(310, 350), true);
+  const base = baseOf(timeline);
+  assert.ok(base);
+  markBeside(timeline, base, span(310, 320), false);
+  markBeside(timeline, base, span(310, 350), true);
   assert.deepEqual(stateOf(timeline), [span(120, 150), span(310, 350), "compare"]);
   exchangeRanges(timeline);
   assert.deepEqual(stateOf(timeline), [span(310, 350), span(120, 150), "compare"]);
@@ -61,8 +63,6 @@ test("a second range may be any; Escape ends the comparison first", () => {
   assert.deepEqual(stateOf(timeline), [null, null, null]);
 });
 
-test("the first range of all is marked, not compared", () => {
-  const timeline = open();
-  markOther(timeline, span(120, 150), true);
-  assert.deepEqual(stateOf(timeline), [null, span(120, 150), "range"]);
+test("without a range there is none to compare with", () => {
+  assert.equal(baseOf(open()), null);
 });

@@ -1,21 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { span } from "../../../wasm/web/base/time";
-import { COMMANDS } from "../../../wasm/web/timeline/input/commands";
-import type { Command } from "../../../wasm/web/timeline/input/keymap";
 import { subjectOf } from "../../../wasm/web/timeline/noting";
-import { Timeline } from "../../../wasm/web/timeline/timeline";
-import { AROUND, FakeSource } from "./fake-source";
-
-function open(): Timeline {
-  const source = new FakeSource();
-  const timeline = new Timeline(source, source.overview);
-  timeline.viewport.calm = true;
-  timeline.size.set({ width: 1000, height: 400 });
-  return timeline;
-}
-
-const run = (timeline: Timeline, command: Command): void => COMMANDS[command](timeline, AROUND);
+import type { Timeline } from "../../../wasm/web/timeline/timeline";
+import { open, run } from "./opened";
 
 const selectedId = (timeline: Timeline) => timeline.selection.current.value?.details.id;
 

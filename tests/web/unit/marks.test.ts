@@ -8,8 +8,6 @@ import type { AnswerTable } from "../../../wasm/web/source/tables";
 import { readCell, written } from "../../../wasm/web/timeline/answer";
 import { FALLS, isComparison, RISES } from "../../../wasm/web/timeline/changes";
 import { alike } from "../../../wasm/web/timeline/findings";
-import { COMMANDS } from "../../../wasm/web/timeline/input/commands";
-import type { Command } from "../../../wasm/web/timeline/input/keymap";
 import type { Look } from "../../../wasm/web/timeline/look";
 import { nameOf } from "../../../wasm/web/timeline/mount";
 import { paintChanges } from "../../../wasm/web/timeline/paint/changes";
@@ -17,7 +15,8 @@ import { paintCounter } from "../../../wasm/web/timeline/paint/counters";
 import { paintPath } from "../../../wasm/web/timeline/paint/path";
 import { type Box, cssHeaderHeight, lanesOf, sceneOf, type Tools } from "../../../wasm/web/timeline/paint/scene";
 import { Timeline } from "../../../wasm/web/timeline/timeline";
-import { AROUND, FakeSource } from "./fake-source";
+import { FakeSource } from "./fake-source";
+import { run } from "./opened";
 
 function finding(source: FakeSource, name: string, ids: readonly number[], cost: number): Finding {
   const evidence = ids.map((id) => source.event(id));
@@ -85,8 +84,6 @@ class Drawn {
     return context as Partial<CanvasRenderingContext2D> as CanvasRenderingContext2D;
   }
 }
-
-const run = (timeline: Timeline, command: Command): void => COMMANDS[command](timeline, AROUND);
 
 test("findings have a line, with one marker for findings close together", () => {
   const { timeline } = open();

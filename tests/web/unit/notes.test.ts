@@ -1,25 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { span } from "../../../wasm/web/base/time";
-import { COMMANDS } from "../../../wasm/web/timeline/input/commands";
-import type { Command } from "../../../wasm/web/timeline/input/keymap";
 import { type Note, notesWithin } from "../../../wasm/web/timeline/notes";
 import { visitNote } from "../../../wasm/web/timeline/noting";
 import { Timeline } from "../../../wasm/web/timeline/timeline";
-import { AROUND, FakeSource } from "./fake-source";
-
-function open(options = {}): Timeline {
-  const source = new FakeSource(options);
-  const timeline = new Timeline(source, source.overview);
-  timeline.viewport.calm = true;
-  timeline.size.set({ width: 1000, height: 400 });
-  return timeline;
-}
-
-const run = (timeline: Timeline, command: Command): void => COMMANDS[command](timeline, AROUND);
-
-/** Waits for pending promises. */
-const settled = () => new Promise((resolve) => setTimeout(resolve, 5));
+import { FakeSource } from "./fake-source";
+import { open, run, settled } from "./opened";
 
 test("notes are about an event, a range or a time, in the order of time", () => {
   const timeline = open();

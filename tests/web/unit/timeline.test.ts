@@ -5,28 +5,14 @@ import { Cleanup } from "../../../wasm/web/base/cleanup";
 import type { Theme } from "../../../wasm/web/base/palette";
 import { lengthOf, type Span, span } from "../../../wasm/web/base/time";
 import { eventAt } from "../../../wasm/web/timeline/hit-test";
-import { COMMANDS } from "../../../wasm/web/timeline/input/commands";
-import type { Command } from "../../../wasm/web/timeline/input/keymap";
 import { Pinch } from "../../../wasm/web/timeline/input/pinch";
 import { turnWheel } from "../../../wasm/web/timeline/input/wheel";
 import { tellHost } from "../../../wasm/web/timeline/mount";
 import { snapped } from "../../../wasm/web/timeline/snap";
 import { startingArrangement } from "../../../wasm/web/timeline/starting-arrangement";
 import { Timeline } from "../../../wasm/web/timeline/timeline";
-import { AROUND, FakeSource } from "./fake-source";
-
-function open(options = {}): Timeline {
-  const source = new FakeSource(options);
-  const timeline = new Timeline(source, source.overview);
-  timeline.viewport.calm = true;
-  timeline.size.set({ width: 1000, height: 400 });
-  return timeline;
-}
-
-const run = (timeline: Timeline, command: Command): void => COMMANDS[command](timeline, AROUND);
-
-/** Waits for pending promises. */
-const settled = () => new Promise((resolve) => setTimeout(resolve, 5));
+import { FakeSource } from "./fake-source";
+import { open, run, settled } from "./opened";
 
 const selectedId = (timeline: Timeline) => timeline.selection.current.value?.details.id;
 

@@ -269,6 +269,8 @@ export interface DeviceTime {
   readonly name: string;
   readonly busy_ns: number;
   readonly busy_share: number;
+  /** Time in which lost work may have run. */
+  readonly unknown_share: number;
   readonly num_events: number;
 }
 

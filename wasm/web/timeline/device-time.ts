@@ -46,7 +46,9 @@ function sharesOf({ tables: [table] }: AnalysisAnswer): ReadonlyMap<number, read
   const rowsOf = new Map<number, (readonly TableCell[])[]>();
   for (const [at, row] of table.rows.entries()) {
     const part = table.parts?.[at] ?? 0;
-    rowsOf.set(part, [...(rowsOf.get(part) ?? []), row]);
+    const rows = rowsOf.get(part);
+    if (rows) rows.push(row);
+    else rowsOf.set(part, [row]);
   }
   const sum = (rows: readonly (readonly TableCell[])[], name: string) => {
     const column = table.columns.findIndex((one) => one.name === name);

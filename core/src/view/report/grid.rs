@@ -129,16 +129,20 @@ impl ReportGrid {
         title: &'static str,
         columns: &'static [GridColumn],
     ) -> Self {
-        let mut at = 0;
-        while at < columns.len() {
-            columns[at].check(table);
-            at += 1;
-        }
-        Self { analysis: known_analysis(analysis).name, table: table.name, title, columns }
+        Self::checked(known_analysis(analysis).name, table, title, columns)
     }
 
     /// Columns of a table of a comparison, checked at compile time.
     pub(super) const fn of_comparison<S>(
+        table: &Table<S>,
+        title: &'static str,
+        columns: &'static [GridColumn],
+    ) -> Self {
+        Self::checked(COMPARISON, table, title, columns)
+    }
+
+    const fn checked<S>(
+        analysis: &'static str,
         table: &Table<S>,
         title: &'static str,
         columns: &'static [GridColumn],
@@ -148,7 +152,7 @@ impl ReportGrid {
             columns[at].check(table);
             at += 1;
         }
-        Self { analysis: COMPARISON, table: table.name, title, columns }
+        Self { analysis, table: table.name, title, columns }
     }
 
     /// Columns of sums over ranks, checked at compile time.

@@ -93,6 +93,24 @@ def longest(ns: int) -> str:
     return "longest " if ns < 0 else f"longest {str(ns)[0]}"
 
 
+def test_alt_drag_compares_any_two_ranges(reported: Reported, visit: Visit) -> None:
+    timeline = to_timeline(visit(reported("training")[1]))
+    page, picture = timeline.page, timeline.overlay.bounding_box()
+
+    def drag(start: float, end: float) -> str:
+        page.keyboard.down("Alt")
+        page.mouse.move(picture["x"] + start * picture["width"], picture["y"] + 8)
+        page.mouse.down()
+        page.mouse.move(picture["x"] + end * picture["width"], picture["y"] + 8, steps=5)
+        page.mouse.up()
+        page.keyboard.up("Alt")
+        timeline.settle()
+        return page.get_by_role("tab", selected=True).inner_text()
+
+    assert drag(0.1, 0.3) == "Range", "the first range has none to be compared with"
+    assert drag(0.5, 0.8) == "A | B"
+
+
 def test_a_click_moves_nothing_beside_the_details(reported: Reported, visit: Visit) -> None:
     _, report = reported("training")
     timeline = to_timeline(visit(report))

@@ -2,7 +2,7 @@ import { Cleanup } from "../../base/cleanup";
 import { scaleOf } from "../../base/scale";
 import { asTime, lengthOf, type Span, span } from "../../base/time";
 import type { Counter } from "../../source/protocol";
-import { markIteration, markOther } from "../comparing";
+import { baseOf, markBeside, markIteration } from "../comparing";
 import type { FindingGroup } from "../findings";
 import { eventAt, type Place, rowAt, streamAt } from "../hit-test";
 import { noteAt } from "../paint/notes";
@@ -23,8 +23,8 @@ type Drag =
       readonly kind: "range";
       readonly from: Place;
       readonly time: number;
-      /** Whether it is a second range, to compare with the first. */
-      readonly isOther: boolean;
+      /** The range to compare it with, if it is a second one. */
+      readonly base: Span | null;
     };
 
 /** Positions on the canvas that the pointer needs. */
@@ -96,11 +96,11 @@ export class Pointer {
     }
     this.#moved = false;
     const { viewport } = this.#timeline;
-    const isOther = event.altKey;
-    const marks = isOther || event.shiftKey || place.y < RULER_HEIGHT;
-    const edge = isOther ? null : this.#otherEdge(place);
+    const base = event.altKey ? baseOf(this.#timeline) : null;
+    const marks = event.altKey || event.shiftKey || place.y < RULER_HEIGHT;
+    const edge = event.altKey ? null : this.#otherEdge(place);
     this.#drag = marks
-      ? { kind: "range", from: place, time: edge ?? this.#edgeAt(event), isOther }
+      ? { kind: "range", from: place, time: edge ?? this.#edgeAt(event), base }
       : { kind: "pan", from: place, window: viewport.window.value, scroll: viewport.scroll.value };
   }
 
@@ -198,11 +198,11 @@ export class Pointer {
     this.#screen.canvas.style.cursor = "default";
   }
 
-  #mark({ from, time, isOther }: Drag & { kind: "range" }, event: MouseEvent, settled: boolean): void {
+  #mark({ from, time, base }: Drag & { kind: "range" }, event: MouseEvent, settled: boolean): void {
     const timeline = this.#timeline;
     const marked = span(time, this.#edgeAt(event));
     const part = rowAt(timeline, this.#onTracks(from).y)?.group.part;
-    if (isOther) markOther(timeline, marked, settled, part);
+    if (base) markBeside(timeline, base, marked, settled, part);
     else timeline.mark(marked, settled, part);
   }
 

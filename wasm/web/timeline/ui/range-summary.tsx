@@ -68,7 +68,10 @@ function Busy({ device, palette }: { device: DeviceTime; palette: Palette }): JS
     <div class="ks-busy">
       <Icon name="device" />
       <span title={name}>{name}</span>
-      <b>{formatShare(device.busy_share, 1)} busy</b>
+      <b>
+        {formatShare(device.busy_share, 1)} busy
+        {device.unknown_share > 0 && <small> {formatShare(device.unknown_share, 1)} unknown</small>}
+      </b>
       <div class="ks-meter">
         <i style={{ width: `${100 * device.busy_share}%`, background: kindColor(palette, "kernel") }} />
       </div>

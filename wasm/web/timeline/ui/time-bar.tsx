@@ -7,6 +7,7 @@ import type { TimeShare } from "../device-time";
 export function TimeBar({ shares, palette }: { shares: readonly TimeShare[]; palette: Palette }): JSX.Element {
   const isWork = ({ kind }: TimeShare) => kind !== "idle" && kind !== "unknown";
   const busy = shares.filter(isWork).reduce((sum, { share }) => sum + share, 0);
+  const isUnknown = shares.some(({ kind }) => kind === "unknown");
   const parts = shares.map(({ name, share }) => `${name} ${formatShare(share, 1)}`);
   const text = [`devices ${formatShare(busy, 1)} busy`, ...parts].join("\n");
   return (
@@ -16,7 +17,10 @@ export function TimeBar({ shares, palette }: { shares: readonly TimeShare[]; pal
           <i key={name} style={{ width: `${100 * share}%`, background: kindColor(palette, kind) }} />
         ))}
       </span>
-      <small>{formatShare(busy, 1)}</small>
+      <small>
+        {isUnknown && "≥ "}
+        {formatShare(busy, 1)}
+      </small>
     </span>
   );
 }
