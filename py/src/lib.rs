@@ -79,12 +79,6 @@ mod _native {
         Label::fitting(&name.0, |text| text.chars().count() <= width).into_owned()
     }
 
-    /// A name of a trace in HTML, as reports have it.
-    #[pyfunction]
-    fn name_html(text: &str) -> String {
-        kinetoscope::view::name_html(text)
-    }
-
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         crate::memory::unwind_failed_allocations();

@@ -52,11 +52,6 @@ use response::Response;
 use screen::Screen;
 pub use session::Session;
 
-/// A name of a trace in HTML, as in reports: the distinctive part first, then all of it.
-pub fn name_html(text: &str) -> String {
-    svg::finished(report::name(text))
-}
-
 impl Session {
     /// The critical path through all traces, as ranks of a job.
     fn path(&self) -> Result<&[DrawnStep], Error> {

@@ -337,7 +337,7 @@ fn is_descending(numbers: &[Option<f64>]) -> bool {
 const GO: &str = "ks-go";
 
 /// A name: its distinctive part, then the whole name, shortened if it is very long.
-pub(in crate::view) fn name(text: &str) -> Markup {
+pub(super) fn name(text: &str) -> Markup {
     let whole = clipped(text, WHOLE);
     let telling = clipped(&Label::of(text).telling, WHOLE);
     html! {

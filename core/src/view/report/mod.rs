@@ -36,7 +36,6 @@ use super::svg::finished;
 use crate::analyze::outline;
 pub(super) use difference::answer as difference;
 pub(super) use edited::EditCounts;
-pub(super) use grid::name;
 use section::{ReportSections, SectionOutcome};
 use source::ReportSource;
 

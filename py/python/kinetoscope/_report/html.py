@@ -10,7 +10,6 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from kinetoscope import _native
 from kinetoscope._base import text
 
 if TYPE_CHECKING:
@@ -156,12 +155,11 @@ def _tables(summary: Summary) -> str:
     return f"<div class='ks-sections'>{''.join(map(table_html, summary.sections(_NUM_ROWS)))}</div>"
 
 
-def table_html(section: Section, names: str | None = None) -> str:
-    """HTML of a table, with all its rows. `names` is a column to format like kernel names."""
+def table_html(section: Section) -> str:
+    """HTML of a table, with all its rows."""
     header = _row(section.header, section.numbers, "th scope='col'", "th")
-    at = section.header.index(names) if names in section.header else -1
     prose = {at for at, name in enumerate(section.header) if name in text.SENTENCES}
-    rows = "".join(_row(row, section.numbers, "td", "td", at, prose) for row in section.rows)
+    rows = "".join(_row(row, section.numbers, "td", "td", prose) for row in section.rows)
     more = f"<p class='ks-note'>and {text.count(section.left_out)} more</p>" if section.left_out else ""
     return (
         f"<div class='ks-section'><table><caption>{text.escaped(section.title)}</caption>"
@@ -175,14 +173,11 @@ def _row(
     numbers: list[bool],
     opening: str,
     closing: str,
-    names: int = -1,
     prose: Collection[int] = (),
 ) -> str:
     def cell_html(at: int, cell: str) -> str:
         if at in prose:
             return f"<{opening}>{text.escaped(text.printable(cell))}</{closing}>"
-        if at == names:
-            return f"<{opening} class=ks-name>{_native.name_html(cell)}</{closing}>"
         return f"<{opening}{' class=ks-number' if numbers[at] else ''}>{_name(cell)}</{closing}>"
 
     return f"<tr>{''.join(cell_html(at, cell) for at, cell in enumerate(cells))}</tr>"
