@@ -45,7 +45,7 @@ LAYERS = Layers(
         "link": {"base", "json", "trace"},
         "edit": {"base", "json", "trace", "link"},
         "analyze": {"base", "json", "memory", "table", "trace", "link"},
-        "view": {"base", "json", "table", "trace", "link", "analyze", "edit"},
+        "view": {"base", "json", "memory", "table", "trace", "link", "analyze", "edit"},
     },
     exceptions={
         ("read", "write"): "the snapshot's layout is one: what write/snapshot lays down, read/snapshot takes up"

@@ -85,6 +85,20 @@ fn a_call_that_waited_costs_what_it_took_after_the_device_was_done() {
 }
 
 #[test]
+fn a_host_that_waits_for_lost_work_waits_and_does_not_work() {
+    let launch = ("cuda_runtime", "cudaLaunchKernel", 1, 0, 10, 1);
+    let wait = ("cuda_runtime", "cudaDeviceSynchronize", 1, 10, 90, 2);
+    let linked = linked(&[launch, wait], &[]);
+    let selection = Selection::all(&linked);
+    let bounds: Vec<_> = path_rows(&selection, &critical_path(&selection))
+        .into_iter()
+        .filter(|row| row.dur_ns > 0)
+        .map(|row| (row.bound.name(), row.dur_ns / 1000))
+        .collect();
+    assert_eq!(bounds, [("host", 10), ("wait", 90)]);
+}
+
+#[test]
 fn a_stream_that_waits_for_another_is_held_back_by_it() {
     let events = [
         ("cuda_runtime", "launch", 1, 0, 2, 1),

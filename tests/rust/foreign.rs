@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use kinetoscope::analyze::{MIN_SHARE, Selection, VerdictState, WorkClass, classes, coverage, findings, verdict};
+use kinetoscope::analyze::{
+    MIN_SHARE, Selection, VerdictState, WorkClass, analysis, classes, coverage, findings, verdict,
+};
 use kinetoscope::edit::{Redaction, redact};
 use kinetoscope::link::{LinkMethod, MergedRanks};
 use kinetoscope::read::snapshot::read_snapshot;
@@ -354,4 +356,27 @@ fn kinds_survive_snapshots_and_redaction() {
     write_chrome(&hidden, &mut bytes).unwrap();
     let again = files::trace(std::str::from_utf8(&bytes).unwrap());
     assert_eq!(again.events.kind.iter().filter(|kind| **kind == EventKind::Kernel).count(), 3);
+}
+
+#[test]
+fn work_of_an_accelerator_that_is_not_known_is_not_said_to_be_none() {
+    let unknown = |name: &str, start: i64| {
+        json!({"ph": "X", "cat": "acme_task", "name": name, "pid": 7, "tid": 1,
+        "ts": start, "dur": 10})
+    };
+    let linked = linked(&[unknown("matmul", 0), unknown("softmax", 20)]);
+    let told = verdict(&linked);
+    let problem = told.problems.iter().find(|problem| problem.name == "unknown_kind").unwrap();
+    assert!(problem.message.contains("acme_task"), "{}", problem.message);
+    assert_eq!((problem.count, told.state, problem.is_shown), (2, VerdictState::Complete, true));
+    let answer = analysis("kernels").unwrap().answer(&linked, "{}").unwrap();
+    assert_eq!(answer.reason, Some("no kernel, copy or fill was recognised (see `problems`)"));
+}
+
+#[test]
+fn a_trace_of_the_host_alone_has_nothing_unrecognised() {
+    let operator = json!({"ph": "X", "cat": "cpu_op", "name": "aten::add", "pid": 1, "tid": 1, "ts": 0, "dur": 9});
+    let mark = json!({"ph": "X", "cat": "Trace", "name": "PyTorch Profiler (0)", "pid": "Spans", "tid": "x", "ts": 0,
+        "dur": 99});
+    assert_eq!(verdict(&linked(&[operator, mark])).problems, []);
 }

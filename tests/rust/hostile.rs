@@ -211,7 +211,7 @@ fn defects_are_counted_with_their_place() {
         {"ph": "X", "name": "a", "ts": 1, "dur": -5},
         {"ph": "X", "name": "b", "dur": 1},
         {"ph": "X", "name": "c", "ts": 7},
-        7, {},
+        7, {"ts": 3},
         {"ph": "X", "name": "bad "quote"", "ts": 8, "dur": 1},
         {"ph": "E", "ts": 9},
         {"ph": "B", "name": "open", "ts": 9},
@@ -381,4 +381,10 @@ fn what_has_no_time_takes_none_unless_it_ends_with_the_rest() {
     let unfinished = trace(base, r#"{"ph": "B", "name": "span", "pid": 1, "tid": 2, "ts": 0}"#);
     assert_eq!(unfinished.range(), range);
     assert_eq!(trace("", at_zero).range().start.0, 0);
+}
+
+#[test]
+fn an_empty_element_is_no_defect() {
+    let trace = files::trace(r#"{"traceEvents": [{"ph": "X", "name": "a", "ts": 1, "dur": 5}, {}, { }]}"#);
+    assert_eq!((trace.events.len(), trace.warnings.iter().count()), (1, 0));
 }

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use kinetoscope::edit::split;
 use kinetoscope::link::MergedRanks;
 use kinetoscope::read::snapshot::read_snapshot;
-use kinetoscope::read::{Container, FileHint, FileOrigin, FilePair, head, pair_up, rank_of, sniff};
+use kinetoscope::read::{Container, FileHint, FileOrigin, FilePair, head, pair_up, rank_of, sniff, sniff_inside};
 use kinetoscope::write::chrome::write_chrome;
-use kinetoscope::{Error, Input, Limits, LinkedTrace, read, view, write_snapshot};
+use kinetoscope::{Error, Input, Limits, LinkedTrace, read, read_file, view, write_snapshot};
 use serde::Serialize;
 use wasm_bindgen::prelude::*;
 
@@ -33,8 +33,8 @@ impl Session {
         added.map_err(|error| thrown(&error))
     }
 
-    /// Reads trace files as they are, plain or gzip, or a snapshot. The ranks of a merged file
-    /// become one trace each. Throws `{message, byte, event}`.
+    /// Reads trace files, plain or compressed, or a snapshot. Each rank of a merged file becomes a
+    /// trace. Throws `{message, byte, event}`.
     #[expect(clippy::needless_pass_by_value, reason = "optional arguments from JavaScript come by value")]
     pub fn read(kineto: &[u8], execution: Option<Box<[u8]>>) -> Result<Session, JsValue> {
         let inputs = [Some(kineto), execution.as_deref()].into_iter().flatten().map(Input::new);
@@ -84,16 +84,43 @@ impl Session {
     }
 }
 
+/// The page of a memory snapshot with this title, or nothing for another file. Throws
+/// `{message, byte, event}`.
+#[wasm_bindgen(js_name = memoryPage)]
+pub fn memory_page(file: &[u8], title: &str) -> Result<Option<String>, JsValue> {
+    if !is_memory(file) {
+        return Ok(None);
+    }
+    match read_file(Input::new(file), Limits::default()).map_err(|error| thrown(&error))? {
+        kinetoscope::Recording::MemorySnapshot(snapshot) => Ok(Some(view::memory_page(&snapshot, title))),
+        _ => Ok(None),
+    }
+}
+
+/// Whether a file may be a memory snapshot, by its first bytes.
+fn is_memory(head: &[u8]) -> bool {
+    matches!(sniff_inside(head), Container::Pickle | Container::MemorySnapshot)
+}
+
 /// Pairs files that a person chose, by name and first bytes.
 #[wasm_bindgen(js_name = recordingsOf, unchecked_return_type = "Recordings")]
 #[expect(clippy::needless_pass_by_value, reason = "arrays from JavaScript come by value")]
 pub fn recordings_of(names: Vec<String>, heads: Vec<js_sys::Uint8Array>) -> Result<JsValue, JsValue> {
-    let told = |(name, bytes): (_, &js_sys::Uint8Array)| FileHint { name, head: head(&bytes.to_vec()) };
-    let files: Vec<_> = names.iter().map(String::as_str).zip(&heads).map(told).collect();
+    let (mut files, mut places, mut skipped) = (Vec::new(), Vec::new(), Vec::new());
+    for (at, (name, bytes)) in names.iter().zip(&heads).enumerate() {
+        let bytes = bytes.to_vec();
+        if is_memory(&bytes) {
+            skipped.push((at, "a memory snapshot or another pickle: choose it alone"));
+        } else {
+            files.push(FileHint { name, head: head(&bytes) });
+            places.push(at);
+        }
+    }
     let found = pair_up(&files, FileOrigin::Choice);
+    skipped.extend(found.copies.iter().map(|(at, why)| (places[*at], *why)));
     let recording = |pair: &FilePair| Recording {
-        kineto: pair.kineto,
-        execution: pair.execution,
+        kineto: pair.kineto.map(|at| places[at]),
+        execution: pair.execution.map(|at| places[at]),
         // Ranks are far below what a float counts exactly.
         rank: [pair.kineto, pair.execution]
             .into_iter()
@@ -102,7 +129,7 @@ pub fn recordings_of(names: Vec<String>, heads: Vec<js_sys::Uint8Array>) -> Resu
             .map(|rank| rank as f64),
     };
     let recordings = found.pairs.iter().map(recording).collect();
-    Ok(serde_wasm_bindgen::to_value(&Recordings { recordings, copies: found.copies })?)
+    Ok(serde_wasm_bindgen::to_value(&Recordings { recordings, skipped })?)
 }
 
 /// Kinds of files by index.
@@ -113,14 +140,14 @@ export interface Recordings {
   /** Files of each recording, at least one, and the rank in their names. */
   readonly recordings: readonly { readonly kineto?: number; readonly execution?: number; readonly rank?: number }[];
   /** Skipped files, each with its reason. */
-  readonly copies: readonly (readonly [number, string])[];
+  readonly skipped: readonly (readonly [number, string])[];
 }
 ";
 
 #[derive(Serialize)]
 struct Recordings {
     recordings: Vec<Recording>,
-    copies: Vec<(usize, &'static str)>,
+    skipped: Vec<(usize, &'static str)>,
 }
 
 #[derive(Serialize)]

@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 
 use super::interval::{clip, union, within};
 use super::options::unexpected;
+use super::unknown_kind::of_unknown_kind;
 use crate::error::Error;
 use crate::link::{Iteration, LinkedTrace, lacks_device_work};
 use crate::time::{TimeRange, Ts, add_ns};
@@ -155,6 +156,8 @@ impl<'a> Selection<'a> {
     pub(super) fn why_nothing_ran(&self) -> &'static str {
         if lacks_device_work(&self.linked.trace) {
             "device work ran, but the file has none of its records (see `problems`)"
+        } else if !of_unknown_kind(&self.linked.trace).is_empty() {
+            "no kernel, copy or fill was recognised (see `problems`)"
         } else {
             "no kernel, copy or fill ran"
         }

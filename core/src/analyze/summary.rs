@@ -9,6 +9,7 @@ use super::coverage::{LinkCoverage, coverage};
 use super::finding::MIN_SHARE;
 use super::finding::{CostTotals, Finding, findings_with_totals};
 use super::health::{HealthRow, health};
+use super::host_wait::host_waits;
 use super::interval::{RangeCover, difference, total_ns, union};
 use super::kernel::{KernelRow, SHORT_NS, kernels};
 use super::module::{ModuleRow, modules};
@@ -16,11 +17,8 @@ use super::operator::{OperatorRow, operators};
 use super::selection::Selection;
 use super::statistics::Durations;
 use super::verdict::{Problem, Verdict, VerdictState, verdict};
-use crate::link::LinkedTrace;
-use crate::strings::TextCache;
 use crate::time::{TimeRange, add_ns};
 use crate::trace::kind::EventKind;
-use crate::vendor;
 
 /// Default number of operators and kernels of a summary.
 pub const TOP: usize = 20;
@@ -265,21 +263,6 @@ fn time_by_kind(selection: &Selection<'_>) -> Vec<KindRow> {
 
 /// Calls in which the host waits for a device, in place of `launch`.
 const WAIT: &str = "wait";
-
-/// Whether an event is a call in which the host waits for a device: a synchronizing one, or one of
-/// which a link tells it, such as a copy that outlasts its own work.
-fn host_waits(linked: &LinkedTrace) -> Vec<bool> {
-    let (trace, kinds) = (&linked.trace, &linked.trace.events.kind);
-    let mut is_wait = vec![false; kinds.len()];
-    let mut names = TextCache::new(&trace.strings, vendor::synchronizes);
-    for (row, is_wait) in is_wait.iter_mut().enumerate() {
-        *is_wait = kinds[row] == EventKind::Launch && names.of(trace.events.name[row]);
-    }
-    for target in linked.sync_edges().iter().map(|edge| edge.target as usize) {
-        is_wait[target] |= kinds[target] == EventKind::Launch;
-    }
-    is_wait
-}
 
 fn iterations(selection: &Selection<'_>) -> Vec<IterationRow> {
     let kinds = &selection.linked.trace.events.kind;

@@ -16,6 +16,9 @@ pub(crate) use super::kernel_class::TABLE as KERNELS_BY_CLASS;
 pub(crate) use super::memory::category::TABLE as MEMORY_CATEGORIES;
 pub(crate) use super::memory::owner::TABLE as MEMORY_OWNERS;
 pub(crate) use super::memory::row::TABLE as MEMORY;
+pub(crate) use super::memory::snapshot::{
+    HOLDERS as MEMORY_HOLDERS, SERIES as SNAPSHOT_SERIES, TABLE as SNAPSHOT_MEMORY,
+};
 pub(crate) use super::module::{CLASSES as MODULES_BY_CLASS, TABLE as MODULES};
 pub(crate) use super::operator::TABLE as OPERATORS;
 pub(crate) use super::overlap::TABLE as OVERLAP;

@@ -19,6 +19,9 @@ use crate::trace::Trace;
 /// unpack to.
 const MAX_TEXT: u64 = 1 << 22;
 
+/// So many bytes tell what a stream is.
+const SNIFFED: u64 = 1 << 12;
+
 /// Facts about a file before it is read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct FileHead {
@@ -51,6 +54,19 @@ impl FileHead {
 /// ```
 pub fn head(bytes: &[u8]) -> FileHead {
     read_head(bytes).unwrap_or_default()
+}
+
+/// Recognises a file by its first bytes as [`sniff`] does, and looks into a compressed stream.
+///
+/// ```
+/// use kinetoscope::read::{Container, sniff_inside};
+/// assert_eq!(sniff_inside(b"{\"segments\": []}"), Container::MemorySnapshot);
+/// ```
+pub fn sniff_inside(bytes: &[u8]) -> Container {
+    let mut text = Vec::new();
+    // The first bytes of a stream that was cut decompress, too.
+    let _ = decompress(sniff(bytes), Cursor::new(bytes)).take(SNIFFED).read_to_end(&mut text);
+    sniff(&text)
 }
 
 fn read_head(bytes: &[u8]) -> Result<FileHead, Error> {

@@ -48,7 +48,7 @@ mod zstd;
 pub use archive::{ArchiveMember, ArchiveSource, ReadAt, for_each_member, is_archive};
 pub use container::{Container, sniff};
 pub use files::{read, read_file};
-pub use head::{FileHead, head};
+pub use head::{FileHead, head, sniff_inside};
 pub use input::{Input, InputSource, Limits, ReadProgress};
 #[cfg(feature = "nsight")]
 pub use nsight::read_nsight;

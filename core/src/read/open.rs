@@ -37,7 +37,7 @@ pub(super) fn expect_json(window: &mut TextWindow<'_>, name: Option<&str>) -> Re
         // It may be anything, a damaged Chakra trace or snapshot as well.
         Container::Other(BINARY) => "a trace, plain or compressed",
         _ if cfg!(feature = "archives") => "a JSON trace, plain or compressed",
-        _ => "a JSON trace, plain or gzip",
+        _ => "a JSON trace, plain, gzip or xz",
     };
     match container {
         Container::Json => {

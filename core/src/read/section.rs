@@ -126,6 +126,12 @@ impl SectionReader<'_> {
             self.builder.warn(WarningKind::NotAnEvent);
             return Ok(());
         }
+        // XLA ends every file with an empty element, which nothing is lost with.
+        let mut ahead = scanner.clone();
+        if ahead.take(b'{') && ahead.take(b'}') {
+            *scanner = ahead;
+            return Ok(());
+        }
         let is_kept = match self.section {
             TraceArray::Events => self.read_event(element, scanner)?,
             TraceArray::Nodes => {

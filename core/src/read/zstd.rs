@@ -2,12 +2,9 @@
 
 use std::io::{BufRead, Error, Read, Result};
 
+use super::decompress::MAX_DICTIONARY;
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
-
-/// Dictionaries larger than this are refused: they are memory that the file asks for before it
-/// gives anything.
-pub(super) const MAX_DICTIONARY: u32 = 1 << 28;
 
 /// The text of all frames, one after another.
 pub(super) struct ZstdFrames<R: BufRead> {

@@ -47,6 +47,7 @@ use serde_json::json;
 use crate::analyze::{DrawnStep, Finding, Selection, TOP};
 use crate::error::Error;
 pub use chart::chart;
+pub use report::memory_page;
 use request::{ParsedRequest, Request};
 use response::Response;
 use screen::Screen;

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import gzip
+import lzma
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -205,3 +206,34 @@ def test_the_policy_refuses_the_network(browser: Any, tmp_path: Path) -> None:
     tried = page.evaluate("fetch('data:,x').then(() => 'ran', (error) => error.name)")
     page.close()
     assert tried == "TypeError"
+
+
+def test_an_xz_file_is_read_too(viewer: Any, data: Path, tmp_path: Path, timeline_on: Any) -> None:
+    text = gzip.decompress((data / "minimal_cpu/kineto_trace_0.json.gz").read_bytes())
+    (tmp_path / "trace.json.xz").write_bytes(lzma.compress(text))
+    give(viewer, tmp_path / "trace.json.xz")
+    timeline_on(viewer).wait()
+    assert viewer.title() == "trace.json.xz"
+
+
+def test_a_memory_snapshot_becomes_a_page_of_its_own(viewer: Any, data: Path, shot: Shot) -> None:
+    give(viewer, data / "memory_cuda/trained.pickle.gz")
+    viewer.locator(".ks-grid").wait_for()
+    snapshot = ks.read(data / "memory_cuda/trained.pickle.gz")
+    (row,) = snapshot.memory().select("peak_requested_bytes", "num_blocks").rows()
+    cells = viewer.locator("#memory tbody td").all_inner_texts()
+    assert f"{row[0] / 2**20:.2f}" in cells
+    assert str(row[1]) in cells
+    assert "cuda_memory.py" in viewer.locator("#origins tbody").inner_text()
+    assert viewer.locator("#over_time svg").count() == 1
+    shot(viewer, "viewer-memory")
+
+
+def test_a_memory_snapshot_beside_a_trace_is_passed_over_with_the_reason(
+    viewer: Any, data: Path, timeline_on: Any
+) -> None:
+    give(viewer, data / "minimal_cpu/kineto_trace_0.json.gz", data / "memory_cuda/failed.pickle.gz")
+    timeline_on(viewer).wait()
+    assert "failed.pickle.gz (a memory snapshot or another pickle: choose it alone)" in (
+        viewer.get_by_role("alert").inner_text()
+    )

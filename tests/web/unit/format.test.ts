@@ -3,6 +3,7 @@ import { test } from "node:test";
 import {
   formatCount,
   formatDuration,
+  formatDurationBeside,
   formatExact,
   formatPlural,
   formatShare,
@@ -23,6 +24,20 @@ test("a duration has four digits and the unit that fits", () => {
     [-1500, "−1.5 µs"],
   ];
   for (const [ns, text] of cases) assert.equal(formatDuration(ns), text);
+});
+
+test("durations of a row share the unit of the longest, while three digits fit", () => {
+  const cases: [number, number, string][] = [
+    [932_456, 14_100_000, "0.932 ms"],
+    [14_100_000, 14_100_000, "14.1 ms"],
+    [-300_000, 1_200_000, "−0.3 ms"],
+    [12_345, 1_200_000, "0.0123 ms"],
+    [900, 14_100_000, "900 ns"],
+    [3_210, 493_000_000, "3.21 µs"],
+    [7, 1_200, "0.007 µs"],
+    [0, 1_200, "0 ns"],
+  ];
+  for (const [ns, largest, text] of cases) assert.equal(formatDurationBeside(ns, largest), text);
 });
 
 test("an exact time has every digit", () => {

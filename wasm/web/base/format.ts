@@ -27,6 +27,20 @@ export function formatDuration(ns: number): string {
   return `${trimZeros(value.toFixed(Math.min(decimals, 3)))} ${unit.name}`;
 }
 
+// Below this share of the largest, too many zeros would stand before the digits.
+const LEAST_SHARE = 1e-3;
+
+/** Formats like the largest of the durations in a row: `0.932 ms` beside `14.1 ms`. */
+export function formatDurationBeside(ns: number, largest: number): string {
+  const [size, most] = [Math.abs(ns), Math.abs(largest)];
+  const unit = unitOf(Number(most.toPrecision(4)));
+  if (size === 0 || size >= unit.ns || size < LEAST_SHARE * most) return formatDuration(ns);
+  const sign = ns < 0 ? "−" : "";
+  // Whole nanoseconds have so many digits in the unit.
+  const decimals = Math.min(Math.round(Math.log10(unit.ns)), 2 - Math.floor(Math.log10(size / unit.ns)));
+  return `${sign}${trimZeros((size / unit.ns).toFixed(decimals))} ${unit.name}`;
+}
+
 function trimZeros(text: string): string {
   return text.includes(".") ? text.replace(/\.?0+$/, "") : text;
 }

@@ -15,7 +15,7 @@ import { addSkipLink, searchFromAnywhere } from "../report/reach";
 import { makeSortable } from "../report/sortable";
 import { addTableTools } from "../report/table-tools";
 import { loadCore } from "../source/core";
-import { readAll } from "../source/files";
+import { memoryPage, readAll } from "../source/files";
 import type { EventId, Overview } from "../source/protocol";
 import { WasmSource } from "../source/session";
 import { type ExportSource, messageOf } from "../source/source";
@@ -61,6 +61,8 @@ async function open(main: HTMLElement, file: PageFile, traces: readonly PageTrac
 /** Turns the reader's files into a report in this page. */
 async function read(main: HTMLElement, file: PageFile, files: readonly File[]): Promise<void> {
   await loadPageCore();
+  const memory = await memoryPage(files);
+  if (memory !== undefined) return showMemory(main, memory, files[0]?.name ?? "");
   const { source, names, skipped } = await readAll(files);
   const title = names.length > 1 ? `${names.length} traces` : (names[0] ?? "");
   const isSkipped = ({ name }: File) => skipped.some((left) => left.name === name);
@@ -73,6 +75,14 @@ async function read(main: HTMLElement, file: PageFile, files: readonly File[]): 
   main.innerHTML = body;
   bring(main, { file, body, source, traces: () => pageTraces(source) });
   if (skipped.length > 0) tell(`Skipped: ${skipped.map(({ name, why }) => `${name} (${why})`).join("; ")}`);
+}
+
+/** Shows the page of a memory snapshot, which has no timeline. */
+function showMemory(main: HTMLElement, body: string, title: string): void {
+  document.title = title;
+  main.innerHTML = body;
+  decorate(main);
+  keepDropsAway((text) => main.prepend(note(text)));
 }
 
 /** Makes static tables interactive. Runs once, and needs no core. */
@@ -279,12 +289,18 @@ function fail(error: unknown): void {
 
 /** Replaces the message above the timeline. */
 function tell(text: string): void {
-  const note = document.createElement("p");
-  note.className = "ks-note ks-error-note";
-  note.setAttribute("role", "alert");
-  note.textContent = text;
+  const made = note(text);
+  document.getElementById("ks-timeline")?.before(made);
+}
+
+/** The only message on the page. */
+function note(text: string): HTMLElement {
   for (const earlier of document.querySelectorAll(".ks-error-note")) earlier.remove();
-  document.getElementById("ks-timeline")?.before(note);
+  const made = document.createElement("p");
+  made.className = "ks-note ks-error-note";
+  made.setAttribute("role", "alert");
+  made.textContent = text;
+  return made;
 }
 
 if (main) start(main);

@@ -56,7 +56,7 @@ function listenForDrops(place: HTMLElement, take: (files: readonly File[]) => vo
 }
 
 const WORDS = [
-  "Drop a Kineto trace here, optionally with its Execution Trace, or the traces of several ranks. Formats: JSON, plain or gzip.",
+  "Drop a Kineto trace here, optionally with its Execution Trace, or the traces of several ranks: JSON, plain or compressed with gzip or xz. A memory snapshot can be dropped alone.",
   "This page reads the files itself. Its policy forbids every connection, so nothing leaves your machine.",
 ] as const;
 
@@ -71,7 +71,7 @@ function build(main: HTMLElement): [HTMLElement, HTMLInputElement, HTMLElement] 
   const input = element("input", "");
   input.type = "file";
   input.multiple = true;
-  input.accept = ".json,.gz,.kscope";
+  input.accept = ".json,.gz,.xz,.kscope,.pickle,.pkl";
   const label = element("label", "Choose files");
   label.append(input);
   const said = element("p", "");

@@ -1,4 +1,4 @@
-import { recordingsOf, type Snapshot, WasmSource } from "./session";
+import { memoryPageOf, recordingsOf, type Snapshot, WasmSource } from "./session";
 import { messageOf } from "./source";
 
 /** Traces read from files. */
@@ -24,6 +24,12 @@ interface Recording {
 
 const bytesOf = async (file: Blob) => new Uint8Array(await file.arrayBuffer());
 const ALONE = "expected a Kineto trace with this Execution Trace, found none: add the one recorded with it";
+
+/** The page of a memory snapshot that was chosen alone; nothing for others. Needs `loadCore`. */
+export async function memoryPage(files: readonly File[]): Promise<string | undefined> {
+  const [only, ...more] = files;
+  return only && more.length === 0 ? memoryPageOf(await bytesOf(only), only.name) : undefined;
+}
 
 /**
  * Reads Kineto traces, each optionally with its Execution Trace. Several become ranks or runs of
@@ -74,9 +80,9 @@ interface FoundRecordings {
 /** Groups files into recordings by their first bytes and names. */
 async function recordings(files: readonly File[]): Promise<FoundRecordings> {
   const heads = files.map(async (file) => ({ name: file.name, bytes: await bytesOf(file.slice(0, HEAD_BYTES)) }));
-  const { recordings, copies } = recordingsOf(await Promise.all(heads));
+  const { recordings, skipped: passed } = recordingsOf(await Promise.all(heads));
   const whole: Recording[] = [];
-  const skipped = copies.map(([place, why]) => ({ name: files[place]?.name ?? "", why }));
+  const skipped = passed.map(([place, why]) => ({ name: files[place]?.name ?? "", why }));
   for (const { kineto: place, execution: other, rank = null } of recordings) {
     const [kineto, execution] = [place, other].map((at) => (at === undefined ? at : files[at]));
     if (kineto) whole.push({ kineto, execution, rank });

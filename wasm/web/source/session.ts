@@ -1,4 +1,4 @@
-import { recordingsOf as placesOf, type Recordings, Session } from "../../dist/kinetoscope_wasm.js";
+import { memoryPage, recordingsOf as placesOf, type Recordings, Session } from "../../dist/kinetoscope_wasm.js";
 import { decodeAnswer } from "./answer";
 import type { Answer, Ask, RequestType } from "./protocol";
 import type { CopyOptions, ExportSource } from "./source";
@@ -12,7 +12,7 @@ export interface Snapshot {
   readonly rank: number | null;
 }
 
-/** The bytes of trace files, plain or gzip-compressed. */
+/** The bytes of trace files, plain or compressed. */
 export interface TraceFiles {
   readonly kineto: Uint8Array;
   readonly execution: Uint8Array | undefined;
@@ -31,6 +31,9 @@ export function recordingsOf(heads: readonly Head[]): Recordings {
     heads.map(({ bytes }) => bytes),
   );
 }
+
+/** The body of a memory snapshot's page; nothing for another file. Needs `loadCore`. */
+export const memoryPageOf = (file: Uint8Array, title: string): string | undefined => memoryPage(file, title);
 
 const alone = (bytes: Uint8Array): readonly Snapshot[] => [{ bytes, name: "", rank: null }];
 

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::graph::{PathEdge, PathKind};
 use crate::analyze::breakdown::is_loader;
 use crate::analyze::class::{WorkClass, classes};
+use crate::analyze::host_wait::host_waits;
 use crate::link::LinkedTrace;
 
 /// The resource that bounds a step.
@@ -20,7 +21,7 @@ pub enum PathBound {
     Copy,
     /// The time that a launch takes to reach the device.
     Launch,
-    /// The gap between the end of work and its waiter.
+    /// The gap between the end of work and its waiter, or a call that waits for a device.
     Wait,
     /// Loading data on the host.
     DataLoading,
@@ -49,11 +50,12 @@ impl PathBound {
 pub(super) struct BoundFinder<'a> {
     linked: &'a LinkedTrace,
     classes: Vec<WorkClass>,
+    is_wait: Vec<bool>,
 }
 
 impl<'a> BoundFinder<'a> {
     pub(super) fn of(linked: &'a LinkedTrace) -> Self {
-        Self { linked, classes: classes(linked) }
+        Self { linked, classes: classes(linked), is_wait: host_waits(linked) }
     }
 
     pub(super) fn bound(&self, edge: &PathEdge) -> PathBound {
@@ -61,6 +63,7 @@ impl<'a> BoundFinder<'a> {
             PathKind::Operator if is_loader(self.linked.trace.event_name(edge.event as usize)) => {
                 PathBound::DataLoading
             }
+            PathKind::Operator if self.is_wait[edge.event as usize] => PathBound::Wait,
             PathKind::Operator | PathKind::Between => PathBound::Host,
             PathKind::Launch => PathBound::Launch,
             PathKind::Dependency | PathKind::KernelKernel | PathKind::Sync => PathBound::Wait,

@@ -8,7 +8,7 @@ mod device;
 mod memory_total;
 pub(super) mod owner;
 pub(super) mod row;
-mod snapshot;
+pub(super) mod snapshot;
 mod timeline;
 
 use super::plot::Plot;

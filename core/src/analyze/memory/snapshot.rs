@@ -17,7 +17,7 @@ type SnapshotDevice = Option<i64>;
 
 /// The memory of one device.
 #[derive(Debug, Clone, Default)]
-struct DeviceMemoryRow {
+pub(crate) struct DeviceMemoryRow {
     device: SnapshotDevice,
     reserved_bytes: i64,
     allocated_bytes: i64,
@@ -34,7 +34,7 @@ struct DeviceMemoryRow {
     peak: Option<usize>,
 }
 
-static TABLE: Table<Vec<DeviceMemoryRow>> = Table {
+pub(crate) static TABLE: Table<Vec<DeviceMemoryRow>> = Table {
     name: "memory",
     doc: "the memory of one device, at the time of the snapshot and at its peak",
     num_rows: Vec::len,
@@ -56,14 +56,14 @@ static TABLE: Table<Vec<DeviceMemoryRow>> = Table {
 
 /// The memory of a device after an action.
 #[derive(Debug, Clone, Copy)]
-struct MemoryPoint {
+pub(crate) struct MemoryPoint {
     device: SnapshotDevice,
     time_ns: Option<i64>,
     requested_bytes: i64,
     reserved_bytes: i64,
 }
 
-static SERIES: Table<Vec<MemoryPoint>> = Table {
+pub(crate) static SERIES: Table<Vec<MemoryPoint>> = Table {
     name: "memory_series",
     doc: "the memory of a device after one action of the allocator",
     num_rows: Vec::len,
@@ -77,7 +77,7 @@ static SERIES: Table<Vec<MemoryPoint>> = Table {
 
 /// The memory that one call site holds at the peak of a device.
 #[derive(Debug, Clone, Default)]
-struct MemoryHolderRow {
+pub(crate) struct MemoryHolderRow {
     device: SnapshotDevice,
     stack: Option<StackId>,
     site: String,
@@ -87,7 +87,7 @@ struct MemoryHolderRow {
     share: f64,
 }
 
-static HOLDERS: Table<Vec<MemoryHolderRow>> = Table {
+pub(crate) static HOLDERS: Table<Vec<MemoryHolderRow>> = Table {
     name: "memory_holders",
     doc: "the memory that one call stack holds at the peak of a device",
     num_rows: Vec::len,

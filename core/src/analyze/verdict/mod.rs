@@ -13,6 +13,7 @@ mod recorder_marks;
 mod sequence_numbers;
 mod shared_steps;
 mod stream_waits;
+mod unknown_kind;
 
 use serde::Serialize;
 
@@ -70,6 +71,7 @@ pub fn verdict(linked: &LinkedTrace) -> Verdict {
     problems.extend(communication::problem(&linked.trace));
     problems.extend(sequence_numbers::problem(&linked.trace));
     problems.extend(producer::problem(&linked.trace));
+    problems.extend(unknown_kind::problem(&linked.trace));
     problems.extend(shared_steps::problem(linked));
     problems.extend(observer::problem(linked));
     let mut problems: Vec<_> = problems.into_iter().map(Problem::counted).collect();

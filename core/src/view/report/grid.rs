@@ -115,6 +115,9 @@ pub(super) struct ReportGrid {
     columns: &'static [GridColumn],
 }
 
+/// Stands for tables of a page without a timeline, which cannot be saved.
+const UNSAVED: &str = "";
+
 /// Stands for the comparison of two traces, which is no analysis of one.
 pub(super) const COMPARISON: &str = "comparison";
 
@@ -139,6 +142,11 @@ impl ReportGrid {
         columns: &'static [GridColumn],
     ) -> Self {
         Self::checked(COMPARISON, table, title, columns)
+    }
+
+    /// Columns of a table on a page without a timeline, checked at compile time.
+    pub(super) const fn unsaved<S>(table: &Table<S>, title: &'static str, columns: &'static [GridColumn]) -> Self {
+        Self::checked(UNSAVED, table, title, columns)
     }
 
     const fn checked<S>(
@@ -187,6 +195,7 @@ impl ReportGrid {
         let order = columns.iter().position(|column| column.is_order && column.unit != "%");
         let order = order.or_else(|| columns.iter().position(|column| column.is_order));
         columns.iter_mut().enumerate().for_each(|(at, column)| column.is_order = Some(at) == order);
+        let saved = |value| (self.analysis != UNSAVED).then_some(value);
         let rows = if frame.num_in_all > frame.num_rows {
             let which = if frame.is_top { "the top" } else { "the first" };
             format!("{which} {} of {}", frame.num_rows, count(frame.num_in_all as i64))
@@ -194,7 +203,8 @@ impl ReportGrid {
             plural(frame.num_rows, "row")
         };
         html! {
-            figure class="ks-table" data-analysis=(self.analysis) data-table=(self.table) data-options=(source.options()) {
+            figure class="ks-table" data-analysis=[saved(self.analysis)] data-table=[saved(self.table)]
+                data-options=[saved(source.options())] {
                 div class="ks-scroll" tabindex="0" {
                     table {
                         caption { (self.title) " " small { (rows) } }

@@ -13,6 +13,7 @@ mod grid;
 mod health;
 mod iterations;
 mod memory;
+mod memory_snapshot;
 mod part;
 mod path;
 mod rank_totals;
@@ -36,6 +37,7 @@ use super::svg::finished;
 use crate::analyze::outline;
 pub(super) use difference::answer as difference;
 pub(super) use edited::EditCounts;
+pub use memory_snapshot::memory_page;
 use section::{ReportSections, SectionOutcome};
 use source::ReportSource;
 

@@ -8,8 +8,8 @@ use crate::table::{ColumnValues, TableColumn, is_same};
 
 /// The columns to sum over ranks, and how.
 pub(super) struct RankTotals {
-    /// The column of names, and a second key; an absent text counts as empty.
-    pub(super) keys: [TableColumn; 2],
+    /// The columns whose texts tell rows apart; an absent text counts as empty.
+    pub(super) keys: &'static [TableColumn],
     /// Columns to add up. The first one sorts the rows and gets a minimum and a maximum per rank.
     pub(super) sums: &'static [TableColumn],
     /// The column among them that counts events.
@@ -26,17 +26,24 @@ const ADDED: [&str; 7] = ["share", "mean_ns", "least_ns", "most_ns", "max_ns", "
 /// The rows of a name on all ranks.
 struct NameGroup {
     first: usize,
-    sums: Vec<i64>,
+    /// `None` where a rank does not know.
+    sums: Vec<Option<i64>>,
     least: i64,
     most: i64,
     /// The duration of the longest event, and its row.
     longest: (i64, usize),
 }
 
+impl NameGroup {
+    fn first_sum(&self) -> i64 {
+        self.sums[0].unwrap_or(0)
+    }
+}
+
 impl RankTotals {
     /// Whether the result has a column of that name; for checks at compile time.
     pub(super) const fn has(&self, name: &str) -> bool {
-        has_column(&self.keys, name)
+        has_column(self.keys, name)
             || has_column(self.sums, name)
             || is_same(self.longest_id.name, name)
             || has_name(&ADDED, name)
@@ -47,18 +54,18 @@ impl RankTotals {
     pub(super) fn top(&self, all: &ReportFrame, limit: usize) -> ReportFrame {
         let mut groups = self.groups(all);
         let num_groups = groups.len();
-        let whole: i64 = groups.iter().fold(0, |sum, group| sum.saturating_add(group.sums[0]));
-        sort::by_key(&mut groups, |group| (std::cmp::Reverse(group.sums[0]), group.first));
+        let whole: i64 = groups.iter().fold(0, |sum, group| sum.saturating_add(group.first_sum()));
+        sort::by_key(&mut groups, |group| (std::cmp::Reverse(group.first_sum()), group.first));
         groups.truncate(limit);
         let ints = |of: &dyn Fn(&NameGroup) -> Option<i64>| ColumnValues::Int(groups.iter().map(of).collect());
-        let mut columns: Vec<_> = self.keys.into_iter().map(|key| (key.name, texts(all, key, &groups))).collect();
+        let mut columns: Vec<_> = self.keys.iter().map(|key| (key.name, texts(all, *key, &groups))).collect();
         for (at, sum) in self.sums.iter().enumerate() {
-            columns.push((sum.name, ints(&|group| Some(group.sums[at]))));
+            columns.push((sum.name, ints(&|group| group.sums[at])));
         }
-        let share = |group: &NameGroup| Some(group.sums[0] as f64 / whole.max(1) as f64);
+        let share = |group: &NameGroup| Some(group.first_sum() as f64 / whole.max(1) as f64);
         columns.push(("share", ColumnValues::Float(groups.iter().map(share).collect())));
         let count = self.sums.iter().position(|sum| *sum == self.count);
-        columns.push(("mean_ns", ints(&|group| group.sums[0].checked_div(group.sums[count?]))));
+        columns.push(("mean_ns", ints(&|group| group.first_sum().checked_div(group.sums[count?]?))));
         columns.push(("least_ns", ints(&|group| Some(group.least))));
         columns.push(("most_ns", ints(&|group| Some(group.most))));
         columns.push(("max_ns", ints(&|group| Some(group.longest.0).filter(|ns| *ns > 0))));
@@ -69,24 +76,31 @@ impl RankTotals {
     }
 
     fn groups(&self, all: &ReportFrame) -> Vec<NameGroup> {
-        let mut known: FxHashMap<[&str; 2], usize> = FxHashMap::default();
+        let mut known: FxHashMap<Vec<&str>, usize> = FxHashMap::default();
         let mut groups: Vec<NameGroup> = Vec::new();
         for row in 0..all.num_rows {
-            let sums = self.sums.iter().map(|sum| all.int(*sum, row).unwrap_or(0)).collect::<Vec<_>>();
+            let sums = self.sums.iter().map(|sum| all.int(*sum, row)).collect::<Vec<_>>();
+            let own = sums[0].unwrap_or(0);
             let longest = (all.int(self.longest, row).unwrap_or(0), row);
-            let at = *known.entry(self.keys.map(|key| all.text(key, row).unwrap_or_default())).or_insert(groups.len());
+            let at = *known.entry(self.key(all, row)).or_insert(groups.len());
             let Some(group) = groups.get_mut(at) else {
-                groups.push(NameGroup { first: row, least: sums[0], most: sums[0], sums, longest });
+                groups.push(NameGroup { first: row, least: own, most: own, sums, longest });
                 continue;
             };
-            group.least = group.least.min(sums[0]);
-            group.most = group.most.max(sums[0]);
+            group.least = group.least.min(own);
+            group.most = group.most.max(own);
             if longest.0 > group.longest.0 {
                 group.longest = longest;
             }
-            group.sums.iter_mut().zip(sums).for_each(|(sum, more)| *sum = sum.saturating_add(more));
+            group.sums.iter_mut().zip(sums).for_each(|(sum, more)| {
+                *sum = sum.zip(more).map(|(sum, more)| sum.saturating_add(more));
+            });
         }
         groups
+    }
+
+    fn key<'a>(&self, all: &'a ReportFrame, row: usize) -> Vec<&'a str> {
+        self.keys.iter().map(|key| all.text(*key, row).unwrap_or_default()).collect()
     }
 }
 

@@ -52,7 +52,7 @@ const KERNELS_OF_ALL: ReportGrid = ReportGrid::of_totals(
 );
 
 const KERNELS_ACROSS: RankTotals = RankTotals {
-    keys: [tables::KERNELS.column("name"), tables::KERNELS.column("class")],
+    keys: &[tables::KERNELS.column("name"), tables::KERNELS.column("class")],
     sums: &[tables::KERNELS.column("total_ns"), tables::KERNELS.column("count")],
     count: tables::KERNELS.column("count"),
     longest: tables::KERNELS.column("max_ns"),
@@ -110,7 +110,7 @@ const OPERATORS_OF_ALL: ReportGrid = ReportGrid::of_totals(
 );
 
 const OPERATORS_ACROSS: RankTotals = RankTotals {
-    keys: [tables::OPERATORS.column("name"), tables::OPERATORS.column("stack")],
+    keys: &[tables::OPERATORS.column("name"), tables::OPERATORS.column("stack")],
     sums: &[
         tables::OPERATORS.column("total_ns"),
         tables::OPERATORS.column("count"),
@@ -163,50 +163,151 @@ const CLASSES: ReportGrid = ReportGrid::of(
     ],
 );
 
+/// Modules of a job: one row per module over all ranks.
+const MODULES_OF_ALL: ReportGrid = ReportGrid::of_totals(
+    "modules",
+    &MODULES_ACROSS,
+    "Modules by name, all ranks",
+    &[
+        col("module", "module", CellKind::Name),
+        col("count", "calls", CellKind::Count),
+        col("self_ns", "self host", CellKind::Time),
+        col("total_ns", "total host", CellKind::Time),
+        col("least_ns", "min per rank", CellKind::Time),
+        col("most_ns", "max per rank", CellKind::Time),
+        col("device_self_ns", "self device", CellKind::Time),
+        col("device_total_ns", "total device", CellKind::Time),
+        col("num_device_events", "device events", CellKind::Count),
+        col("longest_id", "Longest call", CellKind::Event),
+    ],
+);
+
+const MODULES_ACROSS: RankTotals = RankTotals {
+    keys: &[tables::MODULES.column("module")],
+    sums: &[
+        tables::MODULES.column("total_ns"),
+        tables::MODULES.column("count"),
+        tables::MODULES.column("self_ns"),
+        tables::MODULES.column("device_self_ns"),
+        tables::MODULES.column("device_total_ns"),
+        tables::MODULES.column("num_device_events"),
+    ],
+    count: tables::MODULES.column("count"),
+    longest: tables::MODULES.column("max_ns"),
+    longest_id: tables::MODULES.column("longest_id"),
+};
+
+/// Classes of a job: one row per class over all ranks.
+const CLASSES_OF_ALL: ReportGrid = ReportGrid::of_totals(
+    "modules",
+    &CLASSES_ACROSS,
+    "Modules by class, all ranks",
+    &[
+        col("class", "class", CellKind::Name),
+        col("count", "calls", CellKind::Count),
+        col("self_ns", "self host", CellKind::Time),
+        col("total_ns", "total host", CellKind::Time),
+        col("least_ns", "min per rank", CellKind::Time),
+        col("most_ns", "max per rank", CellKind::Time),
+        col("device_self_ns", "self device", CellKind::Time),
+        col("device_total_ns", "total device", CellKind::Time),
+        col("num_device_events", "device events", CellKind::Count),
+        col("longest_id", "Longest call", CellKind::Event),
+    ],
+);
+
+const CLASSES_ACROSS: RankTotals = RankTotals {
+    keys: &[tables::MODULES_BY_CLASS.column("class")],
+    sums: &[
+        tables::MODULES_BY_CLASS.column("total_ns"),
+        tables::MODULES_BY_CLASS.column("count"),
+        tables::MODULES_BY_CLASS.column("self_ns"),
+        tables::MODULES_BY_CLASS.column("device_self_ns"),
+        tables::MODULES_BY_CLASS.column("device_total_ns"),
+        tables::MODULES_BY_CLASS.column("num_device_events"),
+    ],
+    count: tables::MODULES_BY_CLASS.column("count"),
+    longest: tables::MODULES_BY_CLASS.column("max_ns"),
+    longest_id: tables::MODULES_BY_CLASS.column("longest_id"),
+};
+
 /// Rows of modules by class.
 const MAX_CLASSES: usize = 12;
+
+/// A table of a job, one of each trace, and the column that tells its largest rows.
+struct TopTables {
+    of_all: (&'static ReportGrid, &'static RankTotals),
+    of_each: &'static ReportGrid,
+    by: TableColumn,
+}
+
+const TOP_KERNELS: TopTables =
+    TopTables { of_all: (&KERNELS_OF_ALL, &KERNELS_ACROSS), of_each: &KERNELS, by: tables::KERNELS.column("total_ns") };
+
+const TOP_OPERATORS: TopTables = TopTables {
+    of_all: (&OPERATORS_OF_ALL, &OPERATORS_ACROSS),
+    of_each: &OPERATORS,
+    by: tables::OPERATORS.column("total_ns"),
+};
+
+const TOP_MODULES: TopTables =
+    TopTables { of_all: (&MODULES_OF_ALL, &MODULES_ACROSS), of_each: &MODULES, by: tables::MODULES.column("total_ns") };
+
+const TOP_CLASSES: TopTables = TopTables {
+    of_all: (&CLASSES_OF_ALL, &CLASSES_ACROSS),
+    of_each: &CLASSES,
+    by: tables::MODULES_BY_CLASS.column("total_ns"),
+};
 
 pub(super) fn kernels(source: &ReportSource<'_>) -> ReportResult<SectionOutcome> {
     let answer = source.ask(KERNELS.analysis, OPTIONS)?;
     let classes = frame(&answer, BY_CLASS.table, MAX_ROWS)?;
-    let rows = if source.is_job() { Some((&KERNELS_OF_ALL, &KERNELS_ACROSS)) } else { None };
-    let largest = largest(source, &answer, rows, (&KERNELS, tables::KERNELS.column("total_ns")))?;
-    Ok(section(largest, |rows| html! { (rows) div class="ks-narrow" { (BY_CLASS.html(source, &classes)) } }))
+    let Some(rows) = TOP_KERNELS.html(source, &answer, MAX_ROWS)? else { return Ok(missing(&answer)) };
+    Ok(SectionOutcome::wide(html! { (rows) div class="ks-narrow" { (BY_CLASS.html(source, &classes)) } }))
 }
 
 pub(super) fn operators(source: &ReportSource<'_>) -> ReportResult<SectionOutcome> {
     let answer = source.ask(OPERATORS.analysis, OPTIONS)?;
-    let rows = if source.is_job() { Some((&OPERATORS_OF_ALL, &OPERATORS_ACROSS)) } else { None };
-    let largest = largest(source, &answer, rows, (&OPERATORS, tables::OPERATORS.column("total_ns")))?;
-    Ok(section(largest, |rows| rows))
+    let rows = TOP_OPERATORS.html(source, &answer, MAX_ROWS)?;
+    Ok(rows.map_or_else(|| missing(&answer), SectionOutcome::wide))
 }
 
 pub(super) fn modules(source: &ReportSource<'_>) -> ReportResult<SectionOutcome> {
     let answer = source.ask(MODULES.analysis, OPTIONS)?;
-    let classes = top(source, &answer, tables::MODULES_BY_CLASS.column("total_ns"), MAX_CLASSES)?;
-    let is_grouped = classes.num_in_all < frame(&answer, MODULES.table, 0)?.num_in_all;
-    let largest = largest(source, &answer, None, (&MODULES, tables::MODULES.column("total_ns")))?;
-    Ok(section(largest, |rows| html! { @if is_grouped { (CLASSES.html(source, &classes)) } (rows) }))
+    let is_grouped = frame(&answer, CLASSES.table, 0)?.num_in_all < frame(&answer, MODULES.table, 0)?.num_in_all;
+    let classes = if is_grouped { TOP_CLASSES.html(source, &answer, MAX_CLASSES)? } else { None };
+    let Some(rows) = TOP_MODULES.html(source, &answer, MAX_ROWS)? else { return Ok(missing(&answer)) };
+    Ok(SectionOutcome::wide(html! {
+        @if let Some(classes) = classes {
+            (classes)
+            details { summary { "Each module" } (rows) }
+        } @else {
+            (rows)
+        }
+    }))
 }
 
-/// A section with a table, or the reason for its being missing.
-fn section(table: Result<Markup, SectionOutcome>, with: impl FnOnce(Markup) -> Markup) -> SectionOutcome {
-    table.map_or_else(|missing| missing, |rows| SectionOutcome::wide(with(rows)))
+fn missing(answer: &AnalysisResult) -> SectionOutcome {
+    SectionOutcome::missing(answer.reason, "nothing was recorded")
 }
 
-/// A table of the largest rows: sums over ranks, or rows of the traces by a column.
-fn largest(
-    source: &ReportSource<'_>,
-    answer: &AnalysisResult,
-    totals: Option<(&ReportGrid, &RankTotals)>,
-    (grid, by): (&ReportGrid, TableColumn),
-) -> ReportResult<Result<Markup, SectionOutcome>> {
-    let (grid, rows) = match totals {
-        Some((grid, totals)) => (grid, totals.top(&frame(answer, grid.table, usize::MAX)?, MAX_ROWS)),
-        None => (grid, top(source, answer, by, MAX_ROWS)?),
-    };
-    let is_there = rows.num_rows > 0;
-    Ok(is_there
-        .then(|| grid.html(source, &rows))
-        .ok_or_else(|| SectionOutcome::missing(answer.reason, "nothing was recorded")))
+impl TopTables {
+    /// The largest rows of a trace. Of a job, sums over its ranks, and the largest of each rank to
+    /// be opened. `None` without rows.
+    fn html(&self, source: &ReportSource<'_>, answer: &AnalysisResult, limit: usize) -> ReportResult<Option<Markup>> {
+        let rows = top(source, answer, self.by, limit)?;
+        if rows.num_rows == 0 {
+            return Ok(None);
+        }
+        let each = self.of_each.html(source, &rows);
+        if !source.is_job() {
+            return Ok(Some(each));
+        }
+        let (grid, totals) = self.of_all;
+        let all = totals.top(&frame(answer, grid.table, usize::MAX)?, limit);
+        Ok(Some(html! {
+            (grid.html(source, &all))
+            details { summary { "Each rank" } (each) }
+        }))
+    }
 }

@@ -311,8 +311,8 @@ class Analyses:
         """Finds the critical path: the longest chain of dependencies, one row per step.
 
         `dur_ns` is the time that a step adds; the path length is `Σ dur_ns`, at most the selected
-        time. `bound_by` is `host`, `compute`, `communication`, `copy`, `launch`, `wait` or
-        `data_loading`. `kind` is one of:
+        time. `bound_by` is `host`, `compute`, `communication`, `copy`, `launch`, `wait` (host
+        calls that wait, too) or `data_loading`. `kind` is one of:
 
         * `operator`: time of a host event, without nested events
         * `launch`: from a host call to its device work, if nothing else delayed that work

@@ -15,6 +15,12 @@ DATA = {
     "resnet": "AMD-AGI__TraceLens/tests/traces/mi300/resnet_act_checkpoint.json.gz",
     "graph": "AMD-AGI__TraceLens/tests/traces/inference/vllm_decode_full/graph_execution.json.gz",
     "lotus": "rajveerb__lotus/**/pytorch_profiles_imagenet_dataset/b512_gpu1/*.json.xz",
+    "nccl": "facebookresearch__HolisticTraceAnalysis/tests/data/nccl_parser_config/nccl_data.json.gz",
+    "segment": "pytorch-labs__segment-anything-fast/amg_example/amg_example_trace.json.gz",
+    "alexnet": "facebookresearch__HolisticTraceAnalysis/tests/data/critical_path/alexnet/*.json.gz",
+    "torchrec": "facebookresearch__torchrec/examples/golden_training/log/resnet18/*85866*.json",
+    "mtia": "facebookresearch__HolisticTraceAnalysis/tests/data/mtia_inference_trace/mtia_inference_rank_0.json.gz",
+    "particle": "harryjmoss__particle_transformer/profiler_trace_single_sample.json",
     "dlrm": "facebookresearch__param/et_replay/tests/inputs/dlrm_kineto.tar.gz",
 }
 

@@ -3,10 +3,9 @@ import { copyText } from "../../base/clipboard";
 import { download } from "../../base/download";
 import { formatCount } from "../../base/format";
 import { type Labels, labelOf } from "../../base/labels";
-import type { Part } from "../../source/protocol";
 import { messageOf } from "../../source/source";
 import type { AnswerColumn, Order, AnswerTable as Table, TableCell } from "../../source/tables";
-import { isNumeric, readCell, written } from "../answer";
+import { isNumeric, longestOf, type RowScale, readCell, written } from "../answer";
 import type { Timeline } from "../timeline";
 import { Cut } from "./cut";
 import { Icon } from "./icons";
@@ -45,7 +44,10 @@ interface ColumnPlaces {
 export function AnswerTable({ timeline, table, order, heads, sort, whole, more }: Props): JSX.Element {
   const places = placesIn(table, heads);
   const { shown } = places;
-  const partOf = (row: number) => timeline.overview.parts[table.parts?.[row] ?? 0];
+  const scaleOf = (cells: readonly TableCell[], row: number): RowScale => ({
+    part: timeline.overview.parts[table.parts?.[row] ?? 0],
+    longest: longestOf(cells, table.columns),
+  });
   const descends = ({ column, isNumber }: VisibleColumn) =>
     order?.column === column.name ? !order.descends : isNumber;
   const take = (use: (table: Table) => void) =>
@@ -84,7 +86,7 @@ export function AnswerTable({ timeline, table, order, heads, sort, whole, more }
           </thead>
           <tbody>
             {table.rows.map((cells, row) => (
-              <Line key={row} timeline={timeline} cells={cells} part={partOf(row)} labels={table.labels} {...places} />
+              <Line key={row} {...{ timeline, cells, labels: table.labels, scale: scaleOf(cells, row) }} {...places} />
             ))}
           </tbody>
         </table>
@@ -154,11 +156,11 @@ function titleOf({ column }: VisibleColumn, all: readonly VisibleColumn[]): stri
 interface RowProps extends ColumnPlaces {
   readonly timeline: Timeline;
   readonly cells: readonly TableCell[];
-  readonly part: Part | undefined;
+  readonly scale: RowScale;
   readonly labels: Labels;
 }
 
-function Line({ timeline, cells, part, labels, shown, name, event }: RowProps): JSX.Element {
+function Line({ timeline, cells, scale, labels, shown, name, event }: RowProps): JSX.Element {
   const target = cells[event];
   return (
     <tr>
@@ -175,7 +177,7 @@ function Line({ timeline, cells, part, labels, shown, name, event }: RowProps): 
           );
         if (column.role === "event" && typeof cell === "number")
           return <EventCell key={at} id={cell} visit={() => timeline.go(cell)} />;
-        const text = labelOf(labels, readCell(cell, column, part));
+        const text = labelOf(labels, readCell(cell, column, scale));
         return <PlainCell key={at} text={text} cell={cell} isNumber={isNumber} />;
       })}
     </tr>

@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { formatCount, formatDuration, formatPlural, formatShare } from "../../base/format";
+import { formatCount, formatDuration, formatDurationBeside, formatPlural, formatShare } from "../../base/format";
 import { kindColor, type Palette } from "../../base/palette";
 import type { DeviceTime, KernelTime, KindTime, OperatorTime, Summary } from "../../source/protocol";
 import type { Range } from "../range";
@@ -98,8 +98,8 @@ function kindColumns(palette: Palette, summary: Summary): readonly RankColumn<Ki
 const KERNEL_COLUMNS: readonly RankColumn<KernelTime>[] = [
   { title: "name", cell: (row) => row.name, isName: true },
   { title: "count", cell: (row) => formatCount(row.count), isNumber: true },
-  { title: "mean", cell: (row) => formatDuration(row.mean_ns), isNumber: true, isExtra: true },
-  { title: "longest", cell: (row) => formatDuration(row.max_ns), isNumber: true, isExtra: true },
+  { title: "mean", cell: (row) => formatDurationBeside(row.mean_ns, row.total_ns), isNumber: true, isExtra: true },
+  { title: "longest", cell: (row) => formatDurationBeside(row.max_ns, row.total_ns), isNumber: true, isExtra: true },
   { title: "total", cell: (row) => formatDuration(row.total_ns), isNumber: true },
   { title: "share", cell: (row) => formatShare(row.share, 1), isNumber: true },
 ];
@@ -108,10 +108,14 @@ function operatorColumns({ operators }: Summary): readonly RankColumn<OperatorTi
   const onHost: RankColumn<OperatorTime>[] = [
     { title: "name", cell: (row) => row.name, isName: true },
     { title: "count", cell: (row) => formatCount(row.count), isNumber: true },
-    { title: "self", cell: (row) => formatDuration(row.self_ns), isNumber: true, isExtra: true },
-    { title: "total", cell: (row) => formatDuration(row.total_ns), isNumber: true },
+    { title: "self", cell: (row) => beside(row.self_ns, row), isNumber: true, isExtra: true },
+    { title: "total", cell: (row) => beside(row.total_ns, row), isNumber: true },
   ];
   if (operators.every((row) => row.device_total_ns === 0)) return onHost;
-  const known = (ns: number | null) => (ns === null ? "unknown" : formatDuration(ns));
-  return [...onHost, { title: "device", cell: (row) => known(row.device_total_ns), isNumber: true }];
+  const device = (row: OperatorTime) => (row.device_total_ns === null ? "unknown" : beside(row.device_total_ns, row));
+  return [...onHost, { title: "device", cell: device, isNumber: true }];
 }
+
+/** In the unit of the row. */
+const beside = (ns: number, { total_ns: total, device_total_ns: device }: OperatorTime): string =>
+  formatDurationBeside(ns, Math.max(total, device ?? 0));

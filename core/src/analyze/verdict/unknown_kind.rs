@@ -1,0 +1,27 @@
+//! Remarks on a trace without device work, but with events of no known kind.
+
+use std::collections::BTreeSet;
+
+use super::problem::{Problem, VerdictState};
+use crate::analyze::unknown_kind::of_unknown_kind;
+use crate::trace::Trace;
+
+/// So many categories are named.
+const MAX_NAMED: usize = 3;
+
+/// A remark: they may be the work of an accelerator.
+pub(super) fn problem(trace: &Trace) -> Option<Problem> {
+    let rows = of_unknown_kind(trace);
+    let categories: BTreeSet<_> =
+        rows.iter().map(|row| trace.strings.text(trace.events.category[*row as usize])).collect();
+    let named: Vec<_> = categories.iter().filter(|category| !category.is_empty()).take(MAX_NAMED).copied().collect();
+    let which = match (named.len(), categories.len()) {
+        (0, _) => String::from("have no category"),
+        (_, all) if all > MAX_NAMED => format!("have unknown categories ({}, …)", named.join(", ")),
+        _ => format!("have unknown categories ({})", named.join(", ")),
+    };
+    let message = format!("events {which}: device work among them is not recognised");
+    let problem = Problem::new("unknown_kind", VerdictState::Complete, rows.len(), message);
+    let advice = "read their times from `events`; tables of kernels and devices lack them";
+    (!rows.is_empty()).then(|| problem.of_rows(trace, &rows).of(trace.events.len()).advised(advice).noticed())
+}
