@@ -288,5 +288,9 @@ test("copied values are exact, displayed ones readable", () => {
   const part = { ...new FakeSource().overview.parts[0], origin_ns: "1700000000000000000" } as never;
   assert.ok(total && start);
   assert.equal(readCell(1500, total, { part, longest: 1500 }), "1.5 µs");
-  assert.equal(readCell("1700000000000000100", start, { part, longest: 0 }), "100 ns", "from the screen's start, to the nanosecond");
+  assert.equal(
+    readCell("1700000000000000100", start, { part, longest: 0 }),
+    "100 ns",
+    "from the screen's start, to the nanosecond",
+  );
 });

@@ -139,6 +139,9 @@ function bring(main: HTMLElement, page: Page): void {
   }
   const nav = main.querySelector<HTMLElement>(".ks-nav");
   const saved = new Cell(notes.value);
+  // Its keys work after the jump, with which the browser takes the focus away.
+  const focusLater = () => setTimeout(() => mounted.focus());
+  nav?.querySelector("a[href='#timeline']")?.addEventListener("click", focusLater);
   if (nav) addActions(nav, actions(page, { notes, saved, hash, mounted }), fail);
   addEventListener("beforeunload", (event) => {
     if (notes.value !== saved.value) event.preventDefault();
