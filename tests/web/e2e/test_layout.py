@@ -95,9 +95,12 @@ COLLIDING = """() => {
 @pytest.fixture(scope="module")
 def pages(data: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("layout")
-    trained, job = ks.read(data / "transformer_cuda"), ks.read_dir(data / "mlp_gloo")
-    served = ks.read(data / "decode_cuda/serving")
-    before, after = ks.read(data / "graph_cuda"), ks.read(data / "compiled_cuda")
+
+    def one(name: str) -> ks.Trace:
+        return ks.read(data / name / "kineto_trace_0.json.gz")
+
+    trained, served, job = one("transformer_cuda"), one("decode_cuda/serving"), ks.read_dir(data / "mlp_gloo")
+    before, after = one("graph_cuda"), one("compiled_cuda")
     hostile = ks.read(next((data / "hostile").glob("*.json*")))
     return {
         "training": trained.report(folder / "training.html"),

@@ -224,7 +224,7 @@ def test_a_memory_snapshot_becomes_a_page_of_its_own(viewer: Any, data: Path, sh
     cells = viewer.locator("#memory tbody td").all_inner_texts()
     assert f"{row[0] / 2**20:.2f}" in cells
     assert str(row[1]) in cells
-    assert "cuda_memory.py" in viewer.locator("#origins tbody").inner_text()
+    assert "cuda_memory.py" in str(viewer.locator("#origins tbody").text_content())
     assert viewer.locator("#over_time svg").count() == 1
     shot(viewer, "viewer-memory")
 
