@@ -66,6 +66,10 @@ def has_kernels(trace: ks.Trace) -> bool:
     return len(trace.kernels()) > 0
 
 
+def has_kernels_by_category(trace: ks.Trace) -> bool:
+    return ("kernel",) in trace.events.select("category").rows()
+
+
 def has_iterations(trace: ks.Trace) -> bool:
     return has_kernels(trace) and len(trace.iterations) > 1
 
@@ -224,7 +228,7 @@ JOURNEYS = {
     "the costliest finding": Journey(1, lambda trace: len(trace.findings()) > 0, costliest_finding),
     "the slowest iteration": Journey(1, has_iterations, slowest_iteration),
     "two iterations compared": Journey(2, has_iterations, two_iterations_compared),
-    "long kernels summed up": Journey(2, has_kernels, long_kernels_summed_up),
+    "long kernels summed up": Journey(2, has_kernels_by_category, long_kernels_summed_up),
     "the first call of an operator": Journey(2, has_operators, first_call_of_an_operator),
     "what bounds the step": Journey(2, has_kernels, bound_of_the_step),
     "the longest call of the costliest operator": Journey(1, has_operators, longest_call_of_the_costliest_operator),

@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import { formatDurationBeside, formatPlural } from "../../base/format";
+import { formatDuration, formatPlural } from "../../base/format";
 import { FIRST_TABLE } from "../range";
 import type { Timeline } from "../timeline";
 import { AnswerTables, allRows, useAnswer } from "./answer-tables";
@@ -14,7 +14,7 @@ export function HitsPanel({ timeline, text }: { timeline: Timeline; text: string
   if (typeof answer === "string") return <p class="ks-note">{answer}</p>;
   if (!answer) return <p class="ks-note">Listing …</p>;
   const { count, total_ns: total, mean_ns: mean, max_ns: max } = answer;
-  const sum = mean !== null && max !== null && [total, mean, max].map((ns) => formatDurationBeside(ns, total));
+  const sum = mean !== null && max !== null && [total, mean, max].map(formatDuration);
   return (
     <div class="ks-range">
       <h3>
