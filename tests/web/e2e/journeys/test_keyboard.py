@@ -34,7 +34,8 @@ def test_all_of_it_by_keys_alone(
     page = timeline.page
     tab_to(page, "Timeline")
     page.keyboard.press("Enter")
-    tab_to(page, "Timeline of")
+    timeline.settle()
+    assert page.evaluate(ACTIVE).startswith("Timeline of"), "the jump leads there"
     snap(timeline, "keyboard-stage")
     page.keyboard.press("?")
     assert "Next hit" in page.get_by_role("dialog").inner_text()
