@@ -16,8 +16,7 @@ os.environ["TORCH_FR_BUFFER_SIZE"] = "200"
 
 import torch
 import torch.distributed as dist
-from cuda_memory import relative
-from scrub import REPOSITORY
+from scrub import REPOSITORY, relative
 from torch._C import _distributed_c10d as c10d
 
 FOLDER = REPOSITORY / "tests/data/flight_cuda"

@@ -8,13 +8,11 @@ python tests/record/cuda_memory.py
 
 from __future__ import annotations
 
-import gzip
-import pickle
 from pathlib import Path
 
 import kinetoscope as ks
 import torch
-from scrub import REPOSITORY, scrub_folder, without_paths
+from scrub import REPOSITORY, scrub_folder, write_pickle
 from torch import Tensor, nn
 
 FOLDER = REPOSITORY / "tests/data/memory_cuda"
@@ -58,7 +56,7 @@ def fill_up(path: Path) -> int:
     """Allocates until nothing is left, freeing every other tensor. Writes the snapshot of the moment of failure."""
 
     def observed(device: int, alloc: int, device_alloc: int, device_free: int) -> None:
-        write_snapshot(path)
+        write_pickle(path, torch.cuda.memory._snapshot())
 
     torch._C._cuda_attach_out_of_memory_observer(observed)
     torch.cuda.set_per_process_memory_fraction(LIMIT_BYTES / torch.cuda.get_device_properties(0).total_memory)
@@ -75,23 +73,6 @@ def fill_up(path: Path) -> int:
     return len(kept)
 
 
-def write_snapshot(path: Path) -> None:
-    """As `torch.cuda.memory._dump_snapshot` writes one, without the machine's paths."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(gzip.compress(pickle.dumps(relative(torch.cuda.memory._snapshot())), 9, mtime=0))
-
-
-def relative(value: object) -> object:
-    """The same value, with relative paths."""
-    if isinstance(value, str):
-        return without_paths(value)
-    if isinstance(value, dict):
-        return {key: relative(of) for key, of in value.items()}
-    if isinstance(value, list | tuple):
-        return type(value)(relative(of) for of in value)
-    return value
-
-
 def main() -> None:
     torch.manual_seed(0)
     torch.cuda.memory._record_memory_history(max_entries=20_000)
@@ -104,7 +85,7 @@ def main() -> None:
     graph, beside = captured(model), on_second_stream()
     graph.replay()
     torch.cuda.synchronize()
-    write_snapshot(FOLDER / "trained.pickle.gz")
+    write_pickle(FOLDER / "trained.pickle.gz", torch.cuda.memory._snapshot())
     fill_up(FOLDER / "failed.pickle.gz")
     print(graph, beside.shape)
     scrub_folder(FOLDER)

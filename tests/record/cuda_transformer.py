@@ -7,14 +7,11 @@ python tests/record/cuda_transformer.py
 
 from __future__ import annotations
 
-import gzip
-import pickle
 from collections.abc import Iterator
-from pathlib import Path
 
 import kinetoscope as ks
 import torch
-from scrub import REPOSITORY, scrub_folder, without_paths
+from scrub import REPOSITORY, scrub_folder, write_pickle
 from torch import Tensor, nn
 from torch.profiler import record_function
 from transformer import Transformer
@@ -50,21 +47,6 @@ def train_step(model: nn.Module, optimizer: torch.optim.Optimizer, tokens: Tenso
     return loss.item()
 
 
-def record_snapshot(path: Path) -> None:
-    """As `torch.cuda.memory._dump_snapshot` writes one, without the machine's paths."""
-    path.write_bytes(gzip.compress(pickle.dumps(_without_paths(torch.cuda.memory._snapshot())), 9, mtime=0))
-
-
-def _without_paths(value: object) -> object:
-    if isinstance(value, str):
-        return without_paths(value)
-    if isinstance(value, dict):
-        return {key: _without_paths(of) for key, of in value.items()}
-    if isinstance(value, list | tuple):
-        return type(value)(_without_paths(of) for of in value)
-    return value
-
-
 def main() -> None:
     torch.manual_seed(0)
     model = Transformer(VOCABULARY, WIDTH, 4 * WIDTH).cuda()
@@ -77,7 +59,7 @@ def main() -> None:
                 torch.cuda.memory._record_memory_history(max_entries=4000)
             train_step(model, optimizer, tokens)
             prof.step()
-    record_snapshot(FOLDER / "memory_snapshot.pickle.gz")
+    write_pickle(FOLDER / "memory_snapshot.pickle.gz", torch.cuda.memory._snapshot())
     scrub_folder(FOLDER)
 
 

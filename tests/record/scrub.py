@@ -6,6 +6,7 @@ The text is edited in place, never parsed and written again: numbers, order and 
 from __future__ import annotations
 
 import gzip
+import pickle
 import re
 import socket
 import sysconfig
@@ -36,6 +37,23 @@ def without_paths(text: str) -> str:
         short = replaced[prefix]
         text = text.replace(f"{prefix}/", f"{short}/" if short else "")
     return text
+
+
+def relative(value: object) -> object:
+    """The same plain data, with relative paths."""
+    if isinstance(value, str):
+        return without_paths(value)
+    if isinstance(value, dict):
+        return {key: relative(of) for key, of in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)(relative(of) for of in value)
+    return value
+
+
+def write_pickle(path: Path, value: object) -> None:
+    """Writes plain data as a compressed pickle with relative paths, such as the allocator's snapshot."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(gzip.compress(pickle.dumps(relative(value)), 9, mtime=0))
 
 
 def scrub_folder(folder: Path) -> None:

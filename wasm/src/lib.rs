@@ -84,21 +84,19 @@ impl Session {
     }
 }
 
-/// The page of a memory snapshot with this title, or nothing for another file. Throws
-/// `{message, byte, event}`.
+/// The page of a memory snapshot with this title. Throws `{message, byte, event}`.
 #[wasm_bindgen(js_name = memoryPage)]
-pub fn memory_page(file: &[u8], title: &str) -> Result<Option<String>, JsValue> {
-    if !is_memory(file) {
-        return Ok(None);
-    }
+pub fn memory_page(file: &[u8], title: &str) -> Result<String, JsValue> {
     match read_file(Input::new(file), Limits::default()).map_err(|error| thrown(&error))? {
-        kinetoscope::Recording::MemorySnapshot(snapshot) => Ok(Some(view::memory_page(&snapshot, title))),
-        _ => Ok(None),
+        kinetoscope::Recording::MemorySnapshot(snapshot) => Ok(view::memory_page(&snapshot, title)),
+        // The only other pickle that is read.
+        _ => Err(JsValue::from_str("expected a memory snapshot, found a flight recorder: read it with ks.read")),
     }
 }
 
 /// Whether a file may be a memory snapshot, by its first bytes.
-fn is_memory(head: &[u8]) -> bool {
+#[wasm_bindgen(js_name = mayBeMemory)]
+pub fn is_memory(head: &[u8]) -> bool {
     matches!(sniff_inside(head), Container::Pickle | Container::MemorySnapshot)
 }
 

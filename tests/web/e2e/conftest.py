@@ -157,6 +157,10 @@ def strict(strict_pages: Callable[[str], Strict]) -> Iterator[Strict]:
     assert pages.complaints == []
 
 
+# On both sides of a whole trace, as a share of it.
+MARGIN = 0.01
+
+
 class Timeline:
     """The timeline on a page, as a reader uses it. Playwright looks into its shadow root by itself."""
 
@@ -225,6 +229,17 @@ class Timeline:
         facts = {key: title if title.endswith(" ns") else text for key, (title, text) in cells.items()}
         read = "name => (name.querySelector('.ks-whole-name') ?? name).textContent"
         return {"name": self.page.locator(".ks-event-name").evaluate(read), **facts}
+
+    def iteration_point(self, trace: ks.Trace, time_ns: float) -> tuple[float, float]:
+        """The point of the strip of iterations at a time of the file, where all of the trace is shown."""
+        rows = trace.events.select("start_ns", "dur_ns").rows()
+        first, last = min(start for start, _ in rows), max(start + dur for start, dur in rows)
+        share = ((time_ns - first) / (last - first) + MARGIN) / (1 + 2 * MARGIN)
+        picture = self.overlay.bounding_box()
+        strip = self.page.locator(".ks-corner > div", has_text="iterations").bounding_box()
+        assert picture is not None
+        assert strip is not None
+        return picture["x"] + share * picture["width"], strip["y"] + strip["height"] / 2
 
     def point_at(self, track: str, lane: int, share: float) -> tuple[float, float]:
         """The point of a lane at `share` of the width."""

@@ -237,3 +237,9 @@ def test_a_memory_snapshot_beside_a_trace_is_passed_over_with_the_reason(
     assert "failed.pickle.gz (a memory snapshot or another pickle: choose it alone)" in (
         viewer.get_by_role("alert").inner_text()
     )
+
+
+def test_a_flight_recorder_is_named_with_what_reads_it(viewer: Any, data: Path) -> None:
+    give(viewer, data / "flight_cuda/nccl_trace_rank_0.pickle")
+    viewer.locator(".ks-failed").wait_for()
+    assert "found a flight recorder: read it with ks.read" in viewer.get_by_role("status").inner_text()

@@ -15,7 +15,7 @@ import { addSkipLink, searchFromAnywhere } from "../report/reach";
 import { makeSortable } from "../report/sortable";
 import { addTableTools } from "../report/table-tools";
 import { loadCore } from "../source/core";
-import { memoryPage, readAll } from "../source/files";
+import { readAll, readMemory } from "../source/files";
 import type { EventId, Overview } from "../source/protocol";
 import { WasmSource } from "../source/session";
 import { type ExportSource, messageOf } from "../source/source";
@@ -61,7 +61,7 @@ async function open(main: HTMLElement, file: PageFile, traces: readonly PageTrac
 /** Turns the reader's files into a report in this page. */
 async function read(main: HTMLElement, file: PageFile, files: readonly File[]): Promise<void> {
   await loadPageCore();
-  const memory = await memoryPage(files);
+  const memory = await readMemory(files);
   if (memory !== undefined) return showMemory(main, memory, files[0]?.name ?? "");
   const { source, names, skipped } = await readAll(files);
   const title = names.length > 1 ? `${names.length} traces` : (names[0] ?? "");

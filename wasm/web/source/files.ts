@@ -1,4 +1,4 @@
-import { memoryPageOf, recordingsOf, type Snapshot, WasmSource } from "./session";
+import { mayBeMemory, memoryPage, recordingsOf, type Snapshot, WasmSource } from "./session";
 import { messageOf } from "./source";
 
 /** Traces read from files. */
@@ -22,13 +22,18 @@ interface Recording {
   readonly rank: number | null;
 }
 
+// The file's format and rank stand before the events.
+const HEAD_BYTES = 256 * 1024;
+
 const bytesOf = async (file: Blob) => new Uint8Array(await file.arrayBuffer());
+const headOf = (file: File) => bytesOf(file.slice(0, HEAD_BYTES));
 const ALONE = "expected a Kineto trace with this Execution Trace, found none: add the one recorded with it";
 
 /** The page of a memory snapshot that was chosen alone; nothing for others. Needs `loadCore`. */
-export async function memoryPage(files: readonly File[]): Promise<string | undefined> {
+export async function readMemory(files: readonly File[]): Promise<string | undefined> {
   const [only, ...more] = files;
-  return only && more.length === 0 ? memoryPageOf(await bytesOf(only), only.name) : undefined;
+  if (!only || more.length > 0 || !mayBeMemory(await headOf(only))) return undefined;
+  return memoryPage(await bytesOf(only), only.name);
 }
 
 /**
@@ -68,9 +73,6 @@ function ranked(traces: readonly Snapshot[]): readonly Snapshot[] {
   });
 }
 
-// The file's format and rank stand before the events.
-const HEAD_BYTES = 256 * 1024;
-
 interface FoundRecordings {
   readonly whole: readonly Recording[];
   /** Execution Traces without a Kineto trace, and duplicates in another format. */
@@ -79,7 +81,7 @@ interface FoundRecordings {
 
 /** Groups files into recordings by their first bytes and names. */
 async function recordings(files: readonly File[]): Promise<FoundRecordings> {
-  const heads = files.map(async (file) => ({ name: file.name, bytes: await bytesOf(file.slice(0, HEAD_BYTES)) }));
+  const heads = files.map(async (file) => ({ name: file.name, bytes: await headOf(file) }));
   const { recordings, skipped: passed } = recordingsOf(await Promise.all(heads));
   const whole: Recording[] = [];
   const skipped = passed.map(([place, why]) => ({ name: files[place]?.name ?? "", why }));

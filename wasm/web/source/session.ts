@@ -1,4 +1,10 @@
-import { memoryPage, recordingsOf as placesOf, type Recordings, Session } from "../../dist/kinetoscope_wasm.js";
+import {
+  mayBeMemory,
+  memoryPage,
+  recordingsOf as placesOf,
+  type Recordings,
+  Session,
+} from "../../dist/kinetoscope_wasm.js";
 import { decodeAnswer } from "./answer";
 import type { Answer, Ask, RequestType } from "./protocol";
 import type { CopyOptions, ExportSource } from "./source";
@@ -32,8 +38,8 @@ export function recordingsOf(heads: readonly Head[]): Recordings {
   );
 }
 
-/** The body of a memory snapshot's page; nothing for another file. Needs `loadCore`. */
-export const memoryPageOf = (file: Uint8Array, title: string): string | undefined => memoryPage(file, title);
+// Only this file knows the glue.
+export { mayBeMemory, memoryPage };
 
 const alone = (bytes: Uint8Array): readonly Snapshot[] => [{ bytes, name: "", rank: null }];
 

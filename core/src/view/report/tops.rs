@@ -2,12 +2,12 @@
 
 use maud::{Markup, html};
 
-use super::grid::{CellKind, OPTIONS, ReportGrid, col};
+use super::grid::{CellKind, GridColumn, OPTIONS, ReportGrid, col};
 use super::rank_totals::RankTotals;
 use super::section::SectionOutcome;
 use super::source::{ReportResult, ReportSource, frame, top};
 use crate::analyze::{AnalysisResult, tables};
-use crate::table::TableColumn;
+use crate::table::{Table, TableColumn};
 
 const MAX_ROWS: usize = 50;
 
@@ -164,46 +164,41 @@ const CLASSES: ReportGrid = ReportGrid::of(
 );
 
 /// Modules of a job: one row per module over all ranks.
-const MODULES_OF_ALL: ReportGrid = ReportGrid::of_totals(
-    "modules",
-    &MODULES_ACROSS,
-    "Modules by name, all ranks",
-    &[
-        col("module", "module", CellKind::Name),
-        col("count", "calls", CellKind::Count),
-        col("self_ns", "self host", CellKind::Time),
-        col("total_ns", "total host", CellKind::Time),
-        col("least_ns", "min per rank", CellKind::Time),
-        col("most_ns", "max per rank", CellKind::Time),
-        col("device_self_ns", "self device", CellKind::Time),
-        col("device_total_ns", "total device", CellKind::Time),
-        col("num_device_events", "device events", CellKind::Count),
-        col("longest_id", "Longest call", CellKind::Event),
-    ],
-);
+const MODULES_OF_ALL: ReportGrid =
+    ReportGrid::of_totals("modules", &MODULES_ACROSS, "Modules by name, all ranks", &MODULE_COLUMNS);
+
+const MODULE_COLUMNS: [GridColumn; 10] = columns_of_all(col("module", "module", CellKind::Name));
 
 const MODULES_ACROSS: RankTotals = RankTotals {
     keys: &[tables::MODULES.column("module")],
-    sums: &[
-        tables::MODULES.column("total_ns"),
-        tables::MODULES.column("count"),
-        tables::MODULES.column("self_ns"),
-        tables::MODULES.column("device_self_ns"),
-        tables::MODULES.column("device_total_ns"),
-        tables::MODULES.column("num_device_events"),
-    ],
+    sums: &MODULE_SUMS,
     count: tables::MODULES.column("count"),
     longest: tables::MODULES.column("max_ns"),
     longest_id: tables::MODULES.column("longest_id"),
 };
 
+const MODULE_SUMS: [TableColumn; 6] = sums(&tables::MODULES);
+
 /// Classes of a job: one row per class over all ranks.
-const CLASSES_OF_ALL: ReportGrid = ReportGrid::of_totals(
-    "modules",
-    &CLASSES_ACROSS,
-    "Modules by class, all ranks",
-    &[
-        col("class", "class", CellKind::Name),
+const CLASSES_OF_ALL: ReportGrid =
+    ReportGrid::of_totals("modules", &CLASSES_ACROSS, "Modules by class, all ranks", &CLASS_COLUMNS);
+
+const CLASS_COLUMNS: [GridColumn; 10] = columns_of_all(col("class", "class", CellKind::Name));
+
+const CLASSES_ACROSS: RankTotals = RankTotals {
+    keys: &[tables::MODULES_BY_CLASS.column("class")],
+    sums: &CLASS_SUMS,
+    count: tables::MODULES_BY_CLASS.column("count"),
+    longest: tables::MODULES_BY_CLASS.column("max_ns"),
+    longest_id: tables::MODULES_BY_CLASS.column("longest_id"),
+};
+
+const CLASS_SUMS: [TableColumn; 6] = sums(&tables::MODULES_BY_CLASS);
+
+/// The columns of modules or classes of a job, after the one that tells them apart.
+const fn columns_of_all(key: GridColumn) -> [GridColumn; 10] {
+    [
+        key,
         col("count", "calls", CellKind::Count),
         col("self_ns", "self host", CellKind::Time),
         col("total_ns", "total host", CellKind::Time),
@@ -213,23 +208,20 @@ const CLASSES_OF_ALL: ReportGrid = ReportGrid::of_totals(
         col("device_total_ns", "total device", CellKind::Time),
         col("num_device_events", "device events", CellKind::Count),
         col("longest_id", "Longest call", CellKind::Event),
-    ],
-);
+    ]
+}
 
-const CLASSES_ACROSS: RankTotals = RankTotals {
-    keys: &[tables::MODULES_BY_CLASS.column("class")],
-    sums: &[
-        tables::MODULES_BY_CLASS.column("total_ns"),
-        tables::MODULES_BY_CLASS.column("count"),
-        tables::MODULES_BY_CLASS.column("self_ns"),
-        tables::MODULES_BY_CLASS.column("device_self_ns"),
-        tables::MODULES_BY_CLASS.column("device_total_ns"),
-        tables::MODULES_BY_CLASS.column("num_device_events"),
-    ],
-    count: tables::MODULES_BY_CLASS.column("count"),
-    longest: tables::MODULES_BY_CLASS.column("max_ns"),
-    longest_id: tables::MODULES_BY_CLASS.column("longest_id"),
-};
+/// The columns of modules or classes that add up over ranks.
+const fn sums<S>(table: &Table<S>) -> [TableColumn; 6] {
+    [
+        table.column("total_ns"),
+        table.column("count"),
+        table.column("self_ns"),
+        table.column("device_self_ns"),
+        table.column("device_total_ns"),
+        table.column("num_device_events"),
+    ]
+}
 
 /// Rows of modules by class.
 const MAX_CLASSES: usize = 12;

@@ -133,28 +133,14 @@ def slowest_iteration(hand: Hand, trace: ks.Trace) -> None:
 
 
 def two_iterations_compared(hand: Hand, trace: ks.Trace) -> None:
+    hand.page.locator("#ks-timeline").evaluate("place => place.scrollIntoView()")
     longest = sorted(trace.iterations.select("iteration", "start_ns", "dur_ns").rows(), key=lambda row: -row[2])[:2]
     for _, start, dur in longest:
-        x, y = iteration_point(hand, trace, start + dur / 2)
         hand.count += 1
-        hand.page.mouse.click(x, y)
+        hand.page.mouse.click(*hand.timeline.iteration_point(trace, start + dur / 2))
         hand.timeline.settle()
     assert hand.tab() == "A | B"
     hand.page.locator(".ks-range td", has_text="step").first.wait_for()
-
-
-# The margin on both sides of the whole trace, as a share of it.
-MARGIN = 0.01
-
-
-def iteration_point(hand: Hand, trace: ks.Trace, time: float) -> tuple[float, float]:
-    rows = trace.events.select("start_ns", "dur_ns").rows()
-    first, last = min(start for start, _ in rows), max(start + dur for start, dur in rows)
-    share = ((time - first) / (last - first) + MARGIN) / (1 + 2 * MARGIN)
-    hand.page.locator("#ks-timeline").evaluate("place => place.scrollIntoView()")
-    picture = hand.timeline.overlay.bounding_box()
-    strip = hand.page.locator(".ks-corner > div", has_text="iterations").bounding_box()
-    return picture["x"] + share * picture["width"], strip["y"] + strip["height"] / 2
 
 
 def long_kernels_summed_up(hand: Hand, trace: ks.Trace) -> None:

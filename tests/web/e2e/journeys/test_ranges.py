@@ -15,21 +15,13 @@ Visit = Callable[[Path], Any]
 Snap = Callable[[Any, str], None]
 Reported = Callable[[str], tuple[ks.Trace, Path]]
 
-# The margin on both sides of the whole trace, as a share of it.
-MARGIN = 0.01
-
 REAL = [pytest.param(name, marks=pytest.mark.shared) for name in ("resnet", "lotus")]
 
 
 def click_iteration(timeline: Any, trace: ks.Trace, number: int) -> None:
     """Clicks the middle of an iteration in the strip above the tracks."""
     start, dur = next(row[1:] for row in iterations(trace) if row[0] == number)
-    whole = trace.events.select("start_ns", "dur_ns").rows()
-    first, last = min(begin for begin, _ in whole), max(begin + length for begin, length in whole)
-    share = ((start + dur / 2 - first) / (last - first) + MARGIN) / (1 + 2 * MARGIN)
-    picture = timeline.overlay.bounding_box()
-    strip = timeline.page.locator(".ks-corner > div", has_text="iterations").bounding_box()
-    timeline.page.mouse.click(picture["x"] + share * picture["width"], strip["y"] + strip["height"] / 2)
+    timeline.page.mouse.click(*timeline.iteration_point(trace, start + dur / 2))
     timeline.settle()
 
 
