@@ -26,7 +26,8 @@ const SUMMARY: ReportGrid = ReportGrid::of(
         col("transfer_ns", "transfer", CellKind::Time),
         col("median_bus_gbps", "bus GB/s", CellKind::Number),
     ],
-);
+)
+.by("total_ns");
 
 const HIDDEN: ReportGrid = ReportGrid::of(
     "overlap",
@@ -60,7 +61,8 @@ const SKEW: ReportGrid = ReportGrid::of(
         col("first_rank", "first rank", CellKind::Count),
         col("last_rank", "last rank", CellKind::Count),
     ],
-);
+)
+.by("wait_ns");
 
 const STRAGGLERS: ReportGrid = ReportGrid::of(
     "stragglers",
@@ -76,7 +78,8 @@ const STRAGGLERS: ReportGrid = ReportGrid::of(
         col("num_first", "times first", CellKind::Count),
         col("cause", "main cause", CellKind::Word),
     ],
-);
+)
+.by("caused_wait_ns");
 
 const LATE: ReportGrid = ReportGrid::of(
     "stragglers",
@@ -92,7 +95,8 @@ const LATE: ReportGrid = ReportGrid::of(
         col("name", "main activity", CellKind::Name),
         col("name_ns", "extra time", CellKind::Time),
     ],
-);
+)
+.by("caused_wait_ns");
 
 /// Waits between ranks; only with several ranks.
 pub(super) fn ranks(source: &ReportSource<'_>) -> ReportResult<SectionOutcome> {

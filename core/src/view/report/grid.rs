@@ -1,4 +1,5 @@
-//! Writes tables in HTML that need no scripts; each column has one unit, so digits align.
+//! Writes tables in HTML that need no scripts. Each column has one unit, so digits align; columns
+//! of times share it unless one has far shorter times.
 
 use maud::{Markup, html};
 
@@ -113,6 +114,8 @@ pub(super) struct ReportGrid {
     pub(super) table: &'static str,
     title: &'static str,
     columns: &'static [GridColumn],
+    /// The column that its rows are sorted by, the largest first.
+    order: Option<&'static str>,
 }
 
 /// Stands for tables of a page without a timeline, which cannot be saved.
@@ -160,7 +163,7 @@ impl ReportGrid {
             columns[at].check(table);
             at += 1;
         }
-        Self { analysis, table: table.name, title, columns }
+        Self { analysis, table: table.name, title, columns, order: None }
     }
 
     /// Columns of sums over ranks, checked at compile time.
@@ -175,7 +178,16 @@ impl ReportGrid {
             assert!(totals.has(columns[at].name), "the sums over ranks have no column of this name");
             at += 1;
         }
-        Self { analysis: known_analysis(analysis).name, table: totals.keys[0].table, title, columns }
+        Self { analysis: known_analysis(analysis).name, table: totals.keys[0].table, title, columns, order: None }
+    }
+
+    /// The same table, with rows sorted by a column. Compiles only if it is shown.
+    pub(super) const fn by(self, column: &'static str) -> Self {
+        let mut at = 0;
+        while !is_same(self.columns[at].name, column) {
+            at += 1;
+        }
+        Self { order: Some(column), ..self }
     }
 
     /// The same table in another analysis.
@@ -188,13 +200,13 @@ impl ReportGrid {
         if frame.num_rows == 0 {
             return Markup::default();
         }
-        let shown = self.columns.iter();
-        let mut columns: Vec<_> =
-            shown.filter_map(|shown| RenderedColumn::of(source, frame, self.table, shown)).collect();
-        // A share is in the same order as the time that it is of.
-        let order = columns.iter().position(|column| column.is_order && column.unit != "%");
-        let order = order.or_else(|| columns.iter().position(|column| column.is_order));
-        columns.iter_mut().enumerate().for_each(|(at, column)| column.is_order = Some(at) == order);
+        let times = TimeUnit::of(frame, self);
+        let is_order = |shown: &GridColumn| self.order == Some(shown.name);
+        let rendered = |shown: &GridColumn| {
+            let column = RenderedColumn::of(source, frame, self.table, (shown, times))?;
+            Some(RenderedColumn { is_order: column.is_order && is_order(shown), ..column })
+        };
+        let columns: Vec<_> = self.columns.iter().filter_map(rendered).collect();
         let saved = |value| (self.analysis != UNSAVED).then_some(value);
         let rows = if frame.num_in_all > frame.num_rows {
             let which = if frame.is_top { "the top" } else { "the first" };
@@ -227,13 +239,18 @@ struct RenderedColumn {
     unit: &'static str,
     class: Option<&'static str>,
     cells: Vec<Markup>,
-    /// Whether the rows are in the order of its numbers, the largest first.
+    /// Whether its numbers fall from row to row.
     is_order: bool,
 }
 
 impl RenderedColumn {
     /// Renders a column; `None` if its values carry no information.
-    fn of(source: &ReportSource<'_>, frame: &ReportFrame, table: &'static str, shown: &GridColumn) -> Option<Self> {
+    fn of(
+        source: &ReportSource<'_>,
+        frame: &ReportFrame,
+        table: &'static str,
+        (shown, times): (&GridColumn, TimeUnit),
+    ) -> Option<Self> {
         let (title, kind) = (shown.title, shown.kind);
         let known = |name| TableColumn { table, name };
         let column = known(shown.name);
@@ -293,7 +310,7 @@ impl RenderedColumn {
                 is_there.then_some(Self { title, unit: "%", class: Some("ks-number"), cells, is_order: false })
             }
             CellKind::Change => {
-                let scale = NumberScale::of(CellKind::Time, &numbers);
+                let scale = NumberScale::of(CellKind::Time, &numbers, times);
                 let most = numbers.iter().flatten().fold(1.0_f64, |most, number| most.max(number.abs()));
                 let cells = numbers.iter().map(|number| changed(*number, most, &scale)).collect();
                 let is_there = numbers.iter().flatten().any(|number| *number != 0.0);
@@ -308,7 +325,7 @@ impl RenderedColumn {
                 None
             }
             _ => {
-                let scale = NumberScale::of(kind, &numbers);
+                let scale = NumberScale::of(kind, &numbers, times);
                 let cells = numbers.iter().map(|number| numbered(number.map(|number| scale.words(number)))).collect();
                 let is_order = kind != CellKind::Key && is_descending(&numbers);
                 Some(Self { title, unit: scale.unit, class: Some("ks-number"), cells, is_order })
@@ -395,6 +412,48 @@ pub(super) fn bar(share: f64) -> Markup {
     }
 }
 
+/// Units from which value they are used, with their size.
+type Units = &'static [(f64, f64, &'static str)];
+
+const TIMES: Units = &[(1e11, 1e9, "s"), (1e6, 1e6, "ms"), (1e3, 1e3, "µs"), (0.0, 1.0, "ns")];
+
+const SIZES: Units = &[
+    (1_073_741_824.0, 1_073_741_824.0, "GiB"),
+    (1_048_576.0, 1_048_576.0, "MiB"),
+    (1_024.0, 1_024.0, "KiB"),
+    (0.0, 1.0, "B"),
+];
+
+fn unit(largest: f64, units: Units) -> (f64, &'static str) {
+    units.iter().find(|(from, ..)| largest >= *from).map_or((1.0, ""), |(_, size, unit)| (*size, *unit))
+}
+
+fn largest_of(numbers: impl Iterator<Item = f64>) -> f64 {
+    numbers.fold(0.0_f64, |largest, number| largest.max(number.abs()))
+}
+
+/// The longest time in a table, whose unit the columns of times share.
+#[derive(Clone, Copy)]
+struct TimeUnit(f64);
+
+/// A column whose longest time is a smaller part of the table's has a unit of its own: its digits
+/// would be zeros.
+const LEAST_PART: f64 = 0.01;
+
+impl TimeUnit {
+    fn of(frame: &ReportFrame, grid: &ReportGrid) -> Self {
+        let is_time = |shown: &&GridColumn| matches!(shown.kind, CellKind::Time | CellKind::Change);
+        let column = |shown: &GridColumn| TableColumn { table: grid.table, name: shown.name };
+        let numbers = |shown| (0..frame.num_rows).filter_map(move |row| frame.number(column(shown), row));
+        Self(largest_of(grid.columns.iter().filter(is_time).flat_map(numbers)))
+    }
+
+    /// The unit of a column by its longest time.
+    fn of_column(self, longest: f64) -> (f64, &'static str) {
+        unit(if longest < LEAST_PART * self.0 { longest } else { self.0 }, TIMES)
+    }
+}
+
 /// The divisor of a column's numbers, and their number of decimals.
 struct NumberScale {
     unit: &'static str,
@@ -403,27 +462,19 @@ struct NumberScale {
 }
 
 impl NumberScale {
-    /// Picks the unit that fits the largest number.
-    fn of(kind: CellKind, numbers: &[Option<f64>]) -> Self {
-        let largest = numbers.iter().flatten().fold(0.0_f64, |largest, number| largest.max(number.abs()));
-        let found = |units: &[(f64, f64, &'static str)]| {
-            units.iter().find(|(from, ..)| largest >= *from).map_or((1.0, ""), |(_, size, unit)| (*size, *unit))
-        };
+    /// Picks the unit that fits the largest number, or that of all times.
+    fn of(kind: CellKind, numbers: &[Option<f64>], times: TimeUnit) -> Self {
+        let largest = largest_of(numbers.iter().flatten().copied());
         let (size, unit) = match kind {
-            CellKind::Time | CellKind::Change => {
-                found(&[(1e11, 1e9, "s"), (1e6, 1e6, "ms"), (1e3, 1e3, "µs"), (0.0, 1.0, "ns")])
-            }
-            CellKind::Bytes => found(&[
-                (1_073_741_824.0, 1_073_741_824.0, "GiB"),
-                (1_048_576.0, 1_048_576.0, "MiB"),
-                (1_024.0, 1_024.0, "KiB"),
-                (0.0, 1.0, "B"),
-            ]),
+            CellKind::Time | CellKind::Change => times.of_column(largest),
+            CellKind::Bytes => unit(largest, SIZES),
             _ => (1.0, ""),
         };
         let is_whole = |number: &f64| (number / size).fract() == 0.0;
         let decimals = match kind {
             _ if numbers.iter().flatten().all(is_whole) => 0,
+            // Three digits of the longest time.
+            CellKind::Time | CellKind::Change if largest < 0.1 * size => 4,
             CellKind::Time | CellKind::Change => 3,
             CellKind::Number if largest < 10.0 => 3,
             CellKind::Number => 1,

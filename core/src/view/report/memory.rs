@@ -38,7 +38,8 @@ const CATEGORIES: ReportGrid = ReportGrid::of(
         col("kept_bytes", "never released", CellKind::Bytes),
         col("num_allocations", "allocations", CellKind::Count),
     ],
-);
+)
+.by("peak_bytes");
 
 const OWNERS: ReportGrid = ReportGrid::of(
     "memory",
@@ -54,7 +55,8 @@ const OWNERS: ReportGrid = ReportGrid::of(
         col("allocated_bytes", "allocated", CellKind::Bytes),
         col("num_allocations", "allocations", CellKind::Count),
     ],
-);
+)
+.by("peak_bytes");
 
 pub(super) fn section(source: &ReportSource<'_>) -> ReportResult<SectionOutcome> {
     let answer = source.ask(DEVICES.analysis, OPTIONS)?;

@@ -45,7 +45,8 @@ const HOLDERS: ReportGrid = ReportGrid::unsaved(
         col("largest_bytes", "largest", CellKind::Bytes),
         col("num_blocks", "blocks", CellKind::Count),
     ],
-);
+)
+.by("held_bytes");
 
 /// Requested bytes of each device over time.
 const OVER_TIME: Plot = Plot::Steps { time: "time_ns", value: "requested_bytes", series: Some("device") };

@@ -19,7 +19,8 @@ const BOUND: ReportGrid = ReportGrid::of(
         col("share", "share", CellKind::Share),
         col("total_ns", "total", CellKind::Time),
     ],
-);
+)
+.by("total_ns");
 
 const OPERATORS: ReportGrid = ReportGrid::of(
     "critical_path",
@@ -32,7 +33,8 @@ const OPERATORS: ReportGrid = ReportGrid::of(
         col("total_ns", "total", CellKind::Time),
         col("count", "steps", CellKind::Count),
     ],
-);
+)
+.by("total_ns");
 
 const RANKS: ReportGrid = ReportGrid::of(
     "job_critical_path",

@@ -32,7 +32,8 @@ const OPERATORS: ReportGrid = ReportGrid::of(
         col("share_of_peak", "share of roofline", CellKind::Share),
         col("longest_id", "Longest call", CellKind::Event),
     ],
-);
+)
+.by("total_ns");
 
 /// The iterations of a device whose peak is known.
 const UTILISATION: ReportGrid = ReportGrid::of(
@@ -77,7 +78,8 @@ const UNMODELLED: ReportGrid = ReportGrid::of(
         col("count", "calls", CellKind::Count),
         col("total_ns", "device", CellKind::Time),
     ],
-);
+)
+.by("total_ns");
 
 const FLOPS: TableColumn = tables::ROOFLINE.column("flops");
 const TFLOPS: TableColumn = tables::ROOFLINE.column("tflops");

@@ -29,7 +29,8 @@ const KERNELS: ReportGrid = ReportGrid::of(
         col("tensor_cores", "tensor cores", CellKind::Flag),
         col("longest_id", "Longest run", CellKind::Event),
     ],
-);
+)
+.by("total_ns");
 
 /// Kernels of a job: one row per name over all ranks.
 const KERNELS_OF_ALL: ReportGrid = ReportGrid::of_totals(
@@ -49,7 +50,8 @@ const KERNELS_OF_ALL: ReportGrid = ReportGrid::of_totals(
         col("rank", "longest on rank", CellKind::Key),
         col("longest_id", "Longest run", CellKind::Event),
     ],
-);
+)
+.by("total_ns");
 
 const KERNELS_ACROSS: RankTotals = RankTotals {
     keys: &[tables::KERNELS.column("name"), tables::KERNELS.column("class")],
@@ -71,7 +73,8 @@ const BY_CLASS: ReportGrid = ReportGrid::of(
         col("total_ns", "total", CellKind::Time),
         col("count", "count", CellKind::Count),
     ],
-);
+)
+.by("total_ns");
 
 const OPERATORS: ReportGrid = ReportGrid::of(
     "operators",
@@ -88,7 +91,8 @@ const OPERATORS: ReportGrid = ReportGrid::of(
         col("device_total_ns", "total device", CellKind::Time),
         col("longest_id", "Longest call", CellKind::Event),
     ],
-);
+)
+.by("total_ns");
 
 /// Operators of a job: one row per name over all ranks.
 const OPERATORS_OF_ALL: ReportGrid = ReportGrid::of_totals(
@@ -107,7 +111,8 @@ const OPERATORS_OF_ALL: ReportGrid = ReportGrid::of_totals(
         col("device_total_ns", "total device", CellKind::Time),
         col("longest_id", "Longest call", CellKind::Event),
     ],
-);
+)
+.by("total_ns");
 
 const OPERATORS_ACROSS: RankTotals = RankTotals {
     keys: &[tables::OPERATORS.column("name"), tables::OPERATORS.column("stack")],
@@ -141,7 +146,8 @@ const MODULES: ReportGrid = ReportGrid::of(
         col("num_device_events", "device events", CellKind::Count),
         col("longest_id", "Longest call", CellKind::Event),
     ],
-);
+)
+.by("device_self_ns");
 
 const CLASSES: ReportGrid = ReportGrid::of(
     "modules",
@@ -161,11 +167,12 @@ const CLASSES: ReportGrid = ReportGrid::of(
         col("num_device_events", "device events", CellKind::Count),
         col("longest_id", "Longest call", CellKind::Event),
     ],
-);
+)
+.by("device_self_ns");
 
 /// Modules of a job: one row per module over all ranks.
 const MODULES_OF_ALL: ReportGrid =
-    ReportGrid::of_totals("modules", &MODULES_ACROSS, "Modules by name, all ranks", &MODULE_COLUMNS);
+    ReportGrid::of_totals("modules", &MODULES_ACROSS, "Modules by name, all ranks", &MODULE_COLUMNS).by("total_ns");
 
 const MODULE_COLUMNS: [GridColumn; 10] = columns_of_all(col("module", "module", CellKind::Name));
 
@@ -181,7 +188,7 @@ const MODULE_SUMS: [TableColumn; 6] = sums(&tables::MODULES);
 
 /// Classes of a job: one row per class over all ranks.
 const CLASSES_OF_ALL: ReportGrid =
-    ReportGrid::of_totals("modules", &CLASSES_ACROSS, "Modules by class, all ranks", &CLASS_COLUMNS);
+    ReportGrid::of_totals("modules", &CLASSES_ACROSS, "Modules by class, all ranks", &CLASS_COLUMNS).by("total_ns");
 
 const CLASS_COLUMNS: [GridColumn; 10] = columns_of_all(col("class", "class", CellKind::Name));
 

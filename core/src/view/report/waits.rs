@@ -57,7 +57,8 @@ const GAPS: ReportGrid = ReportGrid::of(
         col("host_ns", "host time", CellKind::Time),
         col("after_id", "Gap", CellKind::Gap),
     ],
-);
+)
+.by("dur_ns");
 
 const DUR: TableColumn = tables::GAPS.column("dur_ns");
 /// The event that ends a gap.
