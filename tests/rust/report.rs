@@ -141,6 +141,24 @@ fn the_roofline_is_drawn_of_what_computes() {
 }
 
 #[test]
+fn times_of_a_table_share_a_unit_and_keep_three_digits() {
+    let kernel = |name: &str, ts: f64, dur: f64| {
+        json!({"ph": "X", "cat": "kernel", "name": name, "pid": 0, "tid": 7, "ts": ts, "dur": dur,
+               "args": {"device": 0, "stream": 7}})
+    };
+    let events =
+        json!([kernel("long", 0.0, 52_345.678), kernel("short", 60_000.0, 1.184), kernel("short", 70_000.0, 2.5)]);
+    let page = html(&Session::new(linked(&events)));
+    let table = page.split("data-table=\"kernels\"").nth(1).unwrap().split("</table>").next().unwrap();
+    let pad = |words: &str, missing: usize| format!(">{words}{}<", "\u{2007}".repeat(missing));
+    assert!(table.contains(&pad("52.346", 2)), "padded to the decimals of the shortest: {table}");
+    assert!(table.contains(&pad("0.00368", 0)), "the total of the short one: {table}");
+    assert!(table.contains(&pad("0.00118", 0)), "its shortest run: {table}");
+    assert!(table.contains("total <i>ms</i>") && !table.contains("µs"), "{table}");
+    assert_eq!(table.matches("aria-sort").count(), 1, "one column is marked as the order: {table}");
+}
+
+#[test]
 fn ranks_of_a_job_are_told_apart() {
     let mut session = Session::default();
     session.add("", Some(0), linked(&events())).unwrap();

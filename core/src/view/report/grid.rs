@@ -3,6 +3,7 @@
 
 use maud::{Markup, html};
 
+use super::number_scale::{NumberScale, TimeUnit};
 use super::rank_totals::RankTotals;
 use super::report_frame::ReportFrame;
 use super::source::ReportSource;
@@ -190,6 +191,13 @@ impl ReportGrid {
         Self { order: Some(column), ..self }
     }
 
+    fn times(&self, frame: &ReportFrame) -> impl Iterator<Item = f64> {
+        let is_time = |shown: &&GridColumn| matches!(shown.kind, CellKind::Time | CellKind::Change);
+        let column = |shown: &GridColumn| TableColumn { table: self.table, name: shown.name };
+        let numbers = move |shown| (0..frame.num_rows).filter_map(move |row| frame.number(column(shown), row));
+        self.columns.iter().filter(is_time).flat_map(numbers)
+    }
+
     /// The same table in another analysis.
     pub(super) const fn in_analysis(self, analysis: &str) -> Self {
         Self { analysis: known_analysis(analysis).name, ..self }
@@ -200,7 +208,7 @@ impl ReportGrid {
         if frame.num_rows == 0 {
             return Markup::default();
         }
-        let times = TimeUnit::of(frame, self);
+        let times = TimeUnit::of(self.times(frame));
         let is_order = |shown: &GridColumn| self.order == Some(shown.name);
         let rendered = |shown: &GridColumn| {
             let column = RenderedColumn::of(source, frame, self.table, (shown, times))?;
@@ -409,81 +417,5 @@ pub(super) fn bar(share: f64) -> Markup {
     let long = Px(share.clamp(0.0, 1.0) * 100.0);
     html! {
         svg class="ks-bar" aria-hidden="true" { rect width={ (long) "%" } height="100%" fill="currentColor" {} }
-    }
-}
-
-/// Units from which value they are used, with their size.
-type Units = &'static [(f64, f64, &'static str)];
-
-const TIMES: Units = &[(1e11, 1e9, "s"), (1e6, 1e6, "ms"), (1e3, 1e3, "µs"), (0.0, 1.0, "ns")];
-
-const SIZES: Units = &[
-    (1_073_741_824.0, 1_073_741_824.0, "GiB"),
-    (1_048_576.0, 1_048_576.0, "MiB"),
-    (1_024.0, 1_024.0, "KiB"),
-    (0.0, 1.0, "B"),
-];
-
-fn unit(largest: f64, units: Units) -> (f64, &'static str) {
-    units.iter().find(|(from, ..)| largest >= *from).map_or((1.0, ""), |(_, size, unit)| (*size, *unit))
-}
-
-fn largest_of(numbers: impl Iterator<Item = f64>) -> f64 {
-    numbers.fold(0.0_f64, |largest, number| largest.max(number.abs()))
-}
-
-/// The longest time in a table, whose unit the columns of times share.
-#[derive(Clone, Copy)]
-struct TimeUnit(f64);
-
-/// A column whose longest time is a smaller part of the table's has a unit of its own: its digits
-/// would be zeros.
-const LEAST_PART: f64 = 0.01;
-
-impl TimeUnit {
-    fn of(frame: &ReportFrame, grid: &ReportGrid) -> Self {
-        let is_time = |shown: &&GridColumn| matches!(shown.kind, CellKind::Time | CellKind::Change);
-        let column = |shown: &GridColumn| TableColumn { table: grid.table, name: shown.name };
-        let numbers = |shown| (0..frame.num_rows).filter_map(move |row| frame.number(column(shown), row));
-        Self(largest_of(grid.columns.iter().filter(is_time).flat_map(numbers)))
-    }
-
-    /// The unit of a column by its longest time.
-    fn of_column(self, longest: f64) -> (f64, &'static str) {
-        unit(if longest < LEAST_PART * self.0 { longest } else { self.0 }, TIMES)
-    }
-}
-
-/// The divisor of a column's numbers, and their number of decimals.
-struct NumberScale {
-    unit: &'static str,
-    size: f64,
-    decimals: usize,
-}
-
-impl NumberScale {
-    /// Picks the unit that fits the largest number, or that of all times.
-    fn of(kind: CellKind, numbers: &[Option<f64>], times: TimeUnit) -> Self {
-        let largest = largest_of(numbers.iter().flatten().copied());
-        let (size, unit) = match kind {
-            CellKind::Time | CellKind::Change => times.of_column(largest),
-            CellKind::Bytes => unit(largest, SIZES),
-            _ => (1.0, ""),
-        };
-        let is_whole = |number: &f64| (number / size).fract() == 0.0;
-        let decimals = match kind {
-            _ if numbers.iter().flatten().all(is_whole) => 0,
-            // Three digits of the longest time.
-            CellKind::Time | CellKind::Change if largest < 0.1 * size => 4,
-            CellKind::Time | CellKind::Change => 3,
-            CellKind::Number if largest < 10.0 => 3,
-            CellKind::Number => 1,
-            _ => 2,
-        };
-        Self { unit, size, decimals }
-    }
-
-    fn words(&self, number: f64) -> String {
-        decimal(number / self.size, self.decimals)
     }
 }

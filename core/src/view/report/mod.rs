@@ -14,6 +14,7 @@ mod health;
 mod iterations;
 mod memory;
 mod memory_snapshot;
+mod number_scale;
 mod part;
 mod path;
 mod rank_totals;
