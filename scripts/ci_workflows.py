@@ -18,6 +18,7 @@ HERE = "ubuntu"
 NOT_HERE = (
     ("cargo publish", "publishes"),
     ("gh release", "publishes"),
+    ("make advisories", "needs the databases of advisories, which mirrors of registries lack"),
     ("scripts/wheel-musl.sh", "needs the wheel of another C library, which a container builds"),
 )
 """Starts of commands that must not or cannot run here, each with its reason."""
