@@ -24,10 +24,10 @@ PYTEST := $(BIN)/python -m pytest
 UNIT := $(PYTEST) -m unit tests/py tests/house
 NPM := npm --prefix wasm --silent run
 
-.PHONY: help setup tools packages build wasm demo lint lint-rust lint-scripts format check test check-rust check-rest test-rust test-web test-py notebooks bench wheel fixtures clean
+.PHONY: help setup tools packages build wasm demo lint lint-rust lint-scripts format check test check-rust check-rest test-rust test-web test-py notebooks test-nightly bench wheel sdist crate lint-forge ci-local advisories release-check fixtures clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-10s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-13s %s\n", $$1, $$2 }' Makefile
 
 setup: tools ## everything that `make check` needs to run offline, into .venv, node_modules, target, .cache
 	cargo fetch --locked --quiet
@@ -93,12 +93,35 @@ test-py: $(DEV) $(TORCH) build ## the Python, browser and house tests
 notebooks: $(DEV) $(TORCH) build ## execute the notebooks
 	$(PYTEST) --nbmake notebooks
 
+test-nightly: $(DEV) $(TORCH) build ## long browser tests, and mutants for five minutes of the processor
+	KINETOSCOPE_BROWSER="$$(scripts/browser.sh)" $(PYTEST) -m nightly
+	KINETOSCOPE_MUTANT_SECONDS=300 KINETOSCOPE_MUTANT_SEED=$$(date +%j) $(PYTEST) tests/py/read/test_mutants.py
+
 bench: $(DEV) $(TORCH) build ## time and memory beside orjson, gzip, HTA and native code, into benches/RESULTS.md
 	cargo bench --locked --quiet --package kinetoscope --bench read
 	$(BIN)/python benches/run.py
 
 wheel: $(BASE) $(BUNDLE) ## the wheel into dist/, tried in an empty environment
 	scripts/wheel.sh
+
+sdist: $(BASE) $(BUNDLE) ## the source distribution into dist/, tried without Node
+	scripts/sdist.sh
+
+crate: ## the crate of the core, as crates.io would get it
+	cargo package --package kinetoscope --locked
+
+lint-forge: $(NODE) ## workflows, issue forms and release settings; downloads its tools at first
+	scripts/lint-forge.sh
+
+ci-local: $(DEV) ## run the workflows on this machine: ARGS="--list", ARGS="test/forge"
+	$(BIN)/python scripts/ci_local.py $(ARGS)
+
+advisories: ## known vulnerabilities of all dependencies; needs a network
+	scripts/advisories.sh
+
+release-check: ## version, changelog, owner, workflows, crate and source distribution
+	python3 scripts/release.py check
+	@$(MAKE) --no-print-directory lint-forge crate sdist
 
 fixtures: $(DEV) $(TORCH) build ## record tests/data anew
 	scripts/fixtures.sh

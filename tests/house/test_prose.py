@@ -10,7 +10,10 @@ from rules import prose, tree
 
 pytestmark = pytest.mark.unit
 
-GUIDES = ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "tests/data/README.md")
+GUIDES = (
+    *("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "CODE_OF_CONDUCT.md", "SECURITY.md"),
+    *(".github/pull_request_template.md", "tests/data/README.md"),
+)
 OUTPUTS = {"tests/web/screenshots"}
 """Folders that tests make."""
 

@@ -81,7 +81,8 @@ def test_the_version_is_one() -> None:
     assert workspace is not None
     assert json.loads(tree.text("wasm/package.json"))["version"] == workspace[1]
     assert 'dynamic = ["version"]' in tree.text("py/pyproject.toml")
-    assert f"## {workspace[1]}" in tree.text("CHANGELOG.md")
+    assert f"## [{workspace[1]}]" in tree.text("CHANGELOG.md")
+    assert f"\nversion: {workspace[1]}\n" in tree.text("CITATION.cff")
     members = re.search(r"^members = \[([^]]*)\]", tree.text("Cargo.toml"), re.MULTILINE)
     assert members is not None
     crates = [f"{member}/Cargo.toml" for member in re.findall(r'"([^"]+)"', members[1])]
