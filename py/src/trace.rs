@@ -283,12 +283,6 @@ impl Trace {
         })?;
         shrunk.map(|trace| Self::new(trace, 1)).map_err(|error| raised(&error))
     }
-
-    /// The whole trace as an SVG picture.
-    fn picture(&self, py: Python<'_>, width: u32) -> PyResult<String> {
-        let session = Arc::clone(&self.session);
-        interruptible(py, move || session.picture(width))
-    }
 }
 
 fn nothing_asked() -> Error {

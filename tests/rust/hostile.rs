@@ -40,8 +40,8 @@ pub(crate) fn exercise(bytes: &[u8]) -> Result<usize, Error> {
         let rows = (table.num_rows)(&linked).min(50);
         table.columns.iter().for_each(|column| drop(column.values(&linked, 0..rows)));
     }
-    session.picture(800);
-    several.picture(800);
+    session.query(br#"{"type":"picture","width":800}"#);
+    several.query(br#"{"type":"picture","width":800,"start":7,"end":3}"#);
     let snapshot = write_snapshot(&linked.trace)?;
     read::snapshot::read_snapshot(&snapshot, Limits::default())?;
     Ok(linked.trace.events.len() + linked.trace.nodes.len())

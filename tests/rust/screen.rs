@@ -331,7 +331,8 @@ fn the_picture_of_a_job_shows_all_ranks_by_their_busiest_tracks() {
     for rank in 0..12 {
         session.add("", Some(rank), ranks::trace(rank, &[("allreduce", Some(4), 100, 10)]).1).unwrap();
     }
-    let picture = session.picture(800);
+    let picture = ask(&session, &json!({"type": "picture", "width": 800}));
+    let picture = picture["svg"].as_str().unwrap();
     for rank in 0..12 {
         assert!(picture.contains(&format!(">rank {rank}<")), "{rank}");
     }

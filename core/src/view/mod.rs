@@ -80,12 +80,6 @@ impl Session {
         answer.unwrap_or_else(|error| Response::error(&error)).to_bytes()
     }
 
-    /// All of it as an SVG picture `width` pixels wide, for pages that run no script.
-    pub fn picture(&self, width: u32) -> String {
-        let screen = Screen::new(self, align::TimeAlignment::default(), true);
-        svg::finished(picture::draw(&screen, screen.span(), width))
-    }
-
     fn answer(&self, asked: &ParsedRequest) -> Result<Response, Error> {
         let screen = Screen::new(self, asked.align, asked.has_frames);
         match &asked.request {
@@ -107,8 +101,10 @@ impl Session {
                 report::difference(&screen, selection, title, facts)
             }
             Request::Report { title, facts, left_out, .. } => Ok(report::answer(&screen, title, facts, left_out)),
-            Request::Picture { width } => {
-                let svg = svg::finished(picture::draw(&screen, screen.span(), *width));
+            Request::Picture { width, start, end } => {
+                let (first, last) = screen.span();
+                let range = (start.unwrap_or(first), end.unwrap_or(last));
+                let svg = svg::finished(picture::draw(&screen, range, *width));
                 Ok(Response::of("picture", &json!({"svg": svg})))
             }
             Request::Analyses => Ok(analysis::all()),

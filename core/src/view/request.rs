@@ -67,6 +67,9 @@ pub(super) enum Request {
     },
     Picture {
         width: u32,
+        /// Where no end is given: to the first or the last event.
+        start: Option<f64>,
+        end: Option<f64>,
     },
     Analyses,
     Findings,
@@ -324,7 +327,9 @@ impl Request {
                 facts: fields.get("facts")?,
                 left_out: fields.maybe("left_out")?.unwrap_or_default(),
             },
-            "picture" => Self::Picture { width: fields.get("width")? },
+            "picture" => {
+                Self::Picture { width: fields.get("width")?, start: fields.maybe("start")?, end: fields.maybe("end")? }
+            }
             "analyses" => Self::Analyses,
             "findings" => Self::Findings,
             "path" => Self::Path {

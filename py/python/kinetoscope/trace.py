@@ -229,9 +229,12 @@ class Trace(Analyses, KernelSources):
         """
         from kinetoscope._analysis.summary import Summary
 
+        return Summary(self.query({"type": "summary", "limit": limit} | self._range(start_ns, end_ns)).data, self.title)
+
+    def _range(self, start_ns: int | None, end_ns: int | None) -> dict[str, int]:
+        """Returns the bounds of a request, in ns since `origin_ns`."""
         bounds = {"start": start_ns, "end": end_ns}
-        since_origin = {key: value - self.origin_ns for key, value in bounds.items() if value is not None}
-        return Summary(self.query({"type": "summary", "limit": limit} | since_origin).data, self.title)
+        return {key: value - self.origin_ns for key, value in bounds.items() if value is not None}
 
     def query(self, request: dict[str, lazy.Any]) -> lazy.protocol.QueryResult:
         """Sends a request of the viewer protocol to the core; docs/protocol.md lists the requests.
@@ -242,9 +245,9 @@ class Trace(Analyses, KernelSources):
 
         return protocol.ask(self._native, request)
 
-    def picture(self, width: int = 900) -> str:
-        """Draws the timeline as SVG; `width` in pixels."""
-        return self._native.picture(width)
+    def picture(self, width: int = 900, *, start_ns: int | None = None, end_ns: int | None = None) -> str:
+        """Draws the timeline, or a range of it, as SVG; `width` in pixels."""
+        return str(self.query({"type": "picture", "width": width} | self._range(start_ns, end_ns)).data["svg"])
 
     def snapshot(self) -> bytes:
         """Packs the trace for the viewer. Only the same version reads it."""
