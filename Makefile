@@ -13,6 +13,7 @@ BIN := .venv/bin
 BASE := .venv/.stamp-base
 DEV := .venv/.stamp-dev
 TORCH := .venv/.stamp-torch
+DOCS := .venv/.stamp-docs
 NATIVE := .venv/.stamp-native
 NODE := wasm/node_modules/.stamp
 BUNDLE := py/python/kinetoscope/_static/widget.js
@@ -24,7 +25,7 @@ PYTEST := $(BIN)/python -m pytest
 UNIT := $(PYTEST) -m unit tests/py tests/house
 NPM := npm --prefix wasm --silent run
 
-.PHONY: help setup tools packages build wasm demo lint lint-rust lint-scripts format check test check-rust check-rest test-rust test-web test-py notebooks test-nightly bench wheel sdist crate lint-forge ci-local advisories release-check fixtures clean
+.PHONY: help setup tools packages build wasm demo lint lint-rust lint-scripts format check test check-rust check-rest test-rust test-web test-py notebooks test-nightly docs bench wheel sdist crate lint-forge ci-local advisories release-check fixtures clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-13s %s\n", $$1, $$2 }' Makefile
@@ -97,6 +98,10 @@ test-nightly: $(DEV) $(TORCH) build ## long browser tests, and mutants for five 
 	KINETOSCOPE_BROWSER="$$(scripts/browser.sh)" $(PYTEST) -m nightly
 	KINETOSCOPE_MUTANT_SECONDS=300 KINETOSCOPE_MUTANT_SEED=$$(date +%j) $(PYTEST) tests/py/read/test_mutants.py
 
+docs: $(DEV) $(TORCH) $(DOCS) $(NODE) build ## the documentation site into site/, with every link followed
+	NO_MKDOCS_2_WARNING=1 DISABLE_MKDOCS_2_WARNING=true $(BIN)/mkdocs build --strict
+	$(BIN)/linkchecker --no-status --output=failures site/index.html
+
 bench: $(DEV) $(TORCH) build ## time and memory beside orjson, gzip, HTA and native code, into benches/RESULTS.md
 	cargo bench --locked --quiet --package kinetoscope --bench read
 	$(BIN)/python benches/run.py
@@ -127,7 +132,7 @@ fixtures: $(DEV) $(TORCH) build ## record tests/data anew
 	scripts/fixtures.sh
 
 clean: ## remove what was built; .venv, node_modules and .cache stay
-	rm -rf target dist demo wasm/dist py/python/kinetoscope/_static py/python/kinetoscope/*.so $(NATIVE)
+	rm -rf target dist demo site wasm/dist py/python/kinetoscope/_static py/python/kinetoscope/*.so $(NATIVE)
 	find . -name __pycache__ -not -path './.venv/*' -not -path './wasm/node_modules/*' -prune -exec rm -rf {} +
 
 $(BASE): pyproject.toml scripts/venv.sh
@@ -140,6 +145,10 @@ $(DEV): $(BASE)
 
 $(TORCH): $(BASE)
 	scripts/venv.sh torch
+	@touch $@
+
+$(DOCS): $(BASE)
+	scripts/venv.sh docs
 	@touch $@
 
 $(NODE): wasm/package.json wasm/package-lock.json scripts/node.sh

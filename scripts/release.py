@@ -17,7 +17,7 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parents[1]
 PLACEHOLDER = "OWNER/kinetoscope"
 """Stands for the repository until its owner is known."""
-ADDRESSED = ("Cargo.toml", "py/pyproject.toml", "CITATION.cff", ".github/ISSUE_TEMPLATE/config.yml")
+ADDRESSED = ("Cargo.toml", "py/pyproject.toml", "CITATION.cff", ".github/ISSUE_TEMPLATE/config.yml", "mkdocs.yml")
 """Files that name the repository, one per format."""
 
 _VERSION = re.compile(r'^version = "([^"]+)"', re.MULTILINE)

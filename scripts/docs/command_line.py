@@ -36,11 +36,10 @@ def _commands(group: CommandGroup, words: list[str]) -> Iterator[str]:
 
 def _parser(words: list[str]) -> Parser:
     """Returns the parser of the command that `words` name."""
-    parser: argparse.ArgumentParser = command_parser(words)
+    parser = command_parser(words)
     for word in words:
         (subparsers,) = (each for each in parser._actions if isinstance(each, argparse._SubParsersAction))  # noqa: SLF001 - argparse lists its parsers nowhere else
         parser = subparsers.choices[word]
-    assert isinstance(parser, Parser)
     return parser
 
 

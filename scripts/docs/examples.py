@@ -5,12 +5,14 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import kinetoscope as ks
 from html_blocks import block
-from kinetoscope._analysis.differences import Differences
 from kinetoscope._report.page import viewer_page
+
+if TYPE_CHECKING:
+    from kinetoscope._analysis.differences import Differences
 
 
 class Example(NamedTuple):

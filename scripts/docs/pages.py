@@ -12,8 +12,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 import command_line
 import examples
 import links
-import notebooks
 import reference
+import tutorials
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -29,7 +29,7 @@ for name, page in links.ROOT_PAGES.items():
     if name != "README.md":
         write(page, (ROOT / name).read_text(encoding="utf-8"))
 for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
-    write(f"tutorials/{path.stem}.md", notebooks.executed(path))
+    write(f"tutorials/{path.stem}.md", tutorials.executed(path))
 write("assets/iframe-worker.js", (ROOT / "wasm/node_modules/iframe-worker/shim/index.js").read_bytes())
 write("reference/cli.md", command_line.page())
 for page, content in reference.pages(ROOT / "tests/data"):

@@ -122,7 +122,7 @@ def _value(value: Any) -> str:
 
 
 def _chart(result: Any) -> str:
-    drawn = result.plot()._repr_html_()  # noqa: SLF001 - as a notebook asks for it
+    drawn = result.plot()._repr_html_()
     if "<svg" not in drawn:
         return ""
     return block(drawn)
@@ -164,13 +164,15 @@ def _tables() -> str:
     parts = [_TABLES_HEAD]
     for table in json.loads(getattr(_native, "schema_json", lambda: "[]")()):
         of = f"`{table['analysis']}`" if table["analysis"] else table["of"].replace("_", " ")
-        rows = [
-            f"| `{each['name']}` | {each['type']} | {each['unit'] or ''} | {_cell(each['source'])} | {_cell(each['doc'])} |"
-            for each in table["columns"]
-        ]
+        rows = [_column(each) for each in table["columns"]]
         head = ["| column | type | unit | source | meaning |", "|---|---|---|---|---|"]
         parts.append(f"## {table['table']}\n\nOf {of}. One row per {table['doc']}.\n\n" + "\n".join([*head, *rows]))
     return "\n\n".join(parts)
+
+
+def _column(column: dict[str, Any]) -> str:
+    cells = (f"`{column['name']}`", column["type"], column["unit"] or "", _cell(column["source"]), _cell(column["doc"]))
+    return f"| {' | '.join(cells)} |"
 
 
 def _cell(text: str) -> str:

@@ -15,8 +15,6 @@ from rules import forge, tree
 pytestmark = pytest.mark.unit
 
 NAMES = tree.under(".github/workflows", ".yml")
-LATER = {"docs"}
-"""Targets of make that a workflow names before they exist; remove them here once they do."""
 
 
 def workflows() -> dict[str, dict[str, Any]]:
@@ -33,12 +31,8 @@ def gather(found: list[str]) -> None:
 
 
 def test_commands_exist() -> None:
-    known = targets() | LATER
+    known = targets()
     gather([line for name, flow in workflows().items() for line in forge.unknown_commands(name, flow, known, _exists)])
-
-
-def test_a_later_target_does_not_exist_yet() -> None:
-    assert sorted(LATER & targets()) == []
 
 
 def test_permissions_and_timeouts() -> None:

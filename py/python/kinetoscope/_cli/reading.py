@@ -40,9 +40,9 @@ class ReadingOptions(NamedTuple):
         return "merge" if self.merge_ranks else "split"
 
 
-def add_trace(parser: argparse.ArgumentParser) -> None:
+def add_trace(parser: argparse.ArgumentParser, nargs: str | None = None) -> None:
     """Adds the argument `trace`."""
-    parser.add_argument("trace", metavar="TRACE", help=_TRACE)
+    parser.add_argument("trace", nargs=nargs, metavar="TRACE", help=_TRACE)
 
 
 def add_traces(parser: argparse.ArgumentParser, nargs: str = "+") -> None:

@@ -5,15 +5,19 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from kinetoscope._analysis.doctor import MARK_WIDTH, diagnosis
 from kinetoscope._base import text
 from kinetoscope._base.tell import tell, tell_sentences
 from kinetoscope._cli.arguments import command, count
+from kinetoscope._cli.output import expect_extension
 from kinetoscope._cli.reading import ReadingOptions, add_reading, add_trace, read_path
 from kinetoscope._cli.terminal import print_section
 from kinetoscope._export.names import ranked
+from kinetoscope._io.atomic import write_bytes
+from kinetoscope._native import TraceError
 from kinetoscope.tables import Tables
 from kinetoscope.trace_set import TraceSet
 
@@ -92,16 +96,33 @@ SUMMARY = command(
 class DoctorOptions(NamedTuple):
     """Options of `doctor`."""
 
-    trace: str
+    trace: str | None
+    report: bool
+    output: Path
     reading: ReadingOptions
 
 
 def _add_doctor_arguments(parser: argparse.ArgumentParser) -> None:
-    add_trace(parser)
+    add_trace(parser, nargs="?")
+    output = parser.add_argument_group("Output")
+    output.add_argument(
+        "--report",
+        action="store_true",
+        help="write facts for a bug report: versions, counts, problems; no text of the trace",
+    )
+    default = "kinetoscope-report.json"
+    output.add_argument(
+        *("-o", "--output"), type=Path, default=default, metavar="FILE", help=f"the report (default: {default})"
+    )
     add_reading(parser)
 
 
 def _doctor(options: DoctorOptions) -> None:
+    if options.report:
+        _write_fault_report(options)
+        return
+    if options.trace is None:
+        raise ValueError("expected the path of a trace, found none")
     found = read_path(options.trace, options.reading)
     if not isinstance(found, TraceSet):
         tell_sentences(diagnosis(found), indent=MARK_WIDTH)
@@ -109,6 +130,24 @@ def _doctor(options: DoctorOptions) -> None:
     _print_job(found)
     for rank, trace in ranked(found):
         tell_sentences(f"\n--- rank {rank} ---\n\n{diagnosis(trace)}", indent=MARK_WIDTH)
+
+
+def _write_fault_report(options: DoctorOptions) -> None:
+    """Writes the report, also of a file that cannot be read: then it tells where."""
+    from kinetoscope._analysis.fault_report import fault_report
+
+    expect_extension(options.output, ".json")
+    found, error, num_bytes = None, None, None
+    if options.trace is not None:
+        try:
+            found = read_path(options.trace, options.reading, options.output)
+        except TraceError as caught:
+            error = caught
+        if Path(options.trace).is_file():
+            num_bytes = Path(options.trace).stat().st_size
+    report = fault_report(found, error, num_bytes)
+    write_bytes(options.output, f"{json.dumps(report, indent=2)}\n".encode())
+    tell(f"{options.output}: look at it, then attach it to the bug report")
 
 
 DOCTOR = command(

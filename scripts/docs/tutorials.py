@@ -11,7 +11,7 @@ from html_blocks import block
 from nbclient import NotebookClient
 
 _OUTPUTS = ("text/html", "image/svg+xml", "image/png", "text/markdown", "text/plain")
-"""Forms of an output, the preferred one first. A widget needs a kernel; beside it is its picture."""
+"""Forms of an output, the preferred one first. A widget needs a kernel, its picture does not."""
 _TIMEOUT_S = 300
 
 
@@ -43,7 +43,9 @@ def _output(output: Any) -> str:
         return ""
     if form == "text/plain":
         return _text(data[form])
-    return block(f'<img alt="" src="data:image/png;base64,{data[form].strip()}">' if form == "image/png" else data[form])
+    return block(
+        f'<img alt="" src="data:image/png;base64,{data[form].strip()}">' if form == "image/png" else data[form]
+    )
 
 
 def _text(content: str) -> str:
