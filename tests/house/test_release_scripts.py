@@ -62,6 +62,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "CHANGELOG.md": CHANGELOG,
         "py/pyproject.toml": "",
         ".github/ISSUE_TEMPLATE/config.yml": "",
+        "mkdocs.yml": "",
     }
     for name, text in texts.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
