@@ -30,6 +30,7 @@ pub mod memory;
 pub mod operator_name;
 pub mod read;
 pub mod replay;
+pub mod schema;
 mod sort;
 pub mod strings;
 pub mod table;

@@ -16,6 +16,7 @@ mod rank_tables;
 mod reading;
 mod replay;
 mod result;
+mod schema;
 mod session;
 mod source;
 mod table;
@@ -54,6 +55,8 @@ mod _native {
     use crate::reading::Reading;
     #[pymodule_export]
     use crate::replay::{replay_plan, replayed};
+    #[pymodule_export]
+    use crate::schema::schema_json;
     #[pymodule_export]
     use crate::session::Session;
     #[pymodule_export]

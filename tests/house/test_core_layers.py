@@ -29,6 +29,7 @@ LAYERS = Layers(
         "edit": {"edit"},
         "link": {"link"},
         "analyze": {"analyze"},
+        "schema": {"schema"},
         "view": {"view"},
     },
     may_import={
@@ -45,6 +46,7 @@ LAYERS = Layers(
         "link": {"base", "json", "trace"},
         "edit": {"base", "json", "trace", "link"},
         "analyze": {"base", "json", "memory", "table", "trace", "link"},
+        "schema": {"base", "memory", "table", "link", "replay", "analyze"},
         "view": {"base", "json", "memory", "table", "trace", "link", "analyze", "edit"},
     },
     exceptions={

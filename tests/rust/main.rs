@@ -70,6 +70,7 @@ mod roofline;
 mod roofline_iterations;
 mod scale;
 mod scene;
+mod schema;
 mod screen;
 mod seam;
 mod search;

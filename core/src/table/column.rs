@@ -75,7 +75,7 @@ impl<S> Table<S> {
 
 impl<S> Getter<S> {
     /// The type of the values.
-    pub(super) const fn column_type(&self) -> ColumnType {
+    pub(crate) const fn column_type(&self) -> ColumnType {
         match self {
             Self::Int(_) => ColumnType::Int,
             Self::UInt(_) => ColumnType::UInt,

@@ -1,0 +1,69 @@
+//! Lists all tables with their columns.
+
+use std::sync::Arc;
+
+use super::schema_table::{SchemaTable, TableOwner};
+use crate::analyze::{ANALYSES, AnalysisResult, KERNEL_SOURCES, diff, memory_of_snapshot, memory_of_timeline};
+use crate::link::LinkedTrace;
+use crate::memory::{MemorySnapshot, MemoryTimeline};
+use crate::replay::{PLAN, measured};
+use crate::table::{
+    CAPTURED, CHAKRA_TABLES, FLIGHT_TABLES, MEMORY_SNAPSHOT_TABLES, MEMORY_TIMELINE_TABLES, RANK_TABLES, TABLES, Table,
+};
+
+/// All tables that users can get, each with its columns.
+///
+/// Tables of a trace stack for a job: they get the leading columns `rank` and `window`. The same
+/// goes for analyses of single traces. The owner `job` has the other tables of a job.
+///
+/// ```
+/// use kinetoscope::schema::schema;
+/// let tables = schema();
+/// let events = tables.iter().find(|table| table.table == "events").unwrap();
+/// assert_eq!((events.columns[0].name, events.columns[0].column_type), ("id", "int64"));
+/// ```
+pub fn schema() -> Vec<SchemaTable> {
+    let trace = TableOwner::recording("trace");
+    let mut all = recorded("trace", TABLES);
+    all.extend([trace.table(&CAPTURED), trace.table(&KERNEL_SOURCES)]);
+    all.extend(analyzed());
+    all.extend(recorded("job", RANK_TABLES));
+    all.extend(recorded("chakra", CHAKRA_TABLES));
+    all.extend(recorded("flight_recorder", FLIGHT_TABLES));
+    all.extend(recorded("memory_snapshot", MEMORY_SNAPSHOT_TABLES));
+    all.extend(answered("memory_snapshot", "memory", &memory_of_snapshot(&MemorySnapshot::default())));
+    all.extend(recorded("memory_timeline", MEMORY_TIMELINE_TABLES));
+    all.extend(answered("memory_timeline", "memory", &memory_of_timeline(&MemoryTimeline::default())));
+    let replay = TableOwner::recording("replay");
+    all.extend([replay.table(&PLAN), replay.rows(&*measured(Vec::new()))]);
+    all
+}
+
+/// [`schema`] as a JSON list.
+pub fn schema_json() -> String {
+    serde_json::to_string(&schema()).unwrap_or_default()
+}
+
+fn recorded<S>(of: &'static str, tables: &[&Table<S>]) -> Vec<SchemaTable> {
+    tables.iter().map(|table| TableOwner::recording(of).table(table)).collect()
+}
+
+/// The tables of each analysis, and those of a comparison. An analysis has the same tables for
+/// every trace, so an empty one lists them.
+fn analyzed() -> Vec<SchemaTable> {
+    let empty = Arc::new(LinkedTrace::default());
+    let mut all = Vec::new();
+    for analysis in ANALYSES {
+        let of = if analysis.kind() == "ranks" { "job" } else { "trace" };
+        all.extend(
+            analysis.answer(&empty, "{}").map(|result| answered(of, analysis.name, &result)).unwrap_or_default(),
+        );
+    }
+    all.extend(diff(&empty, &empty, "{}").map(|result| answered("trace", "diff", &result)).unwrap_or_default());
+    all
+}
+
+fn answered(of: &'static str, analysis: &'static str, result: &AnalysisResult) -> Vec<SchemaTable> {
+    let owner = TableOwner { of, analysis: Some(analysis) };
+    result.tables.iter().map(|table| owner.rows(&**table)).collect()
+}
