@@ -162,7 +162,7 @@ def _sentence(text: str) -> str:
 
 def _tables() -> str:
     parts = [_TABLES_HEAD]
-    for table in json.loads(getattr(_native, "schema_json", lambda: "[]")()):
+    for table in json.loads(_native.schema_json()):
         of = f"`{table['analysis']}`" if table["analysis"] else table["of"].replace("_", " ")
         rows = [_column(each) for each in table["columns"]]
         head = ["| column | type | unit | source | meaning |", "|---|---|---|---|---|"]
