@@ -1,4 +1,4 @@
-"""Griffe extension: turns docstrings into Markdown of the site.
+"""Turns docstrings into Markdown of the site.
 
 A paragraph that ends in `::` introduces code, which Markdown fences. A guide that a docstring names
 becomes a link.
@@ -8,12 +8,9 @@ from __future__ import annotations
 
 import re
 import textwrap
-from typing import Any
-
-import griffe
 
 # `::`, alone or at the end of a line, and the lines below that are indented deeper.
-_BLOCK = re.compile(r"^(?P<lead>.*?)[ ]*::[ ]*\n\n(?P<code>(?:[ ]{4,}.*(?:\n|\Z)|[ ]*\n)+)", re.MULTILINE)
+_BLOCK = re.compile(r"^(?P<lead>.*?)(?P<space>[ ]*)::[ ]*\n\n(?P<code>(?:[ ]{4,}.*(?:\n|\Z)|[ ]*\n)+)", re.MULTILINE)
 _GUIDE = re.compile(r"\bdocs/(?P<name>[\w-]+)\.md\b")
 
 
@@ -24,14 +21,8 @@ def markdown(docstring: str) -> str:
 
 def _fence(match: re.Match[str]) -> str:
     code = textwrap.dedent(match["code"]).strip("\n")
-    lead = match["lead"].rstrip()
-    return f"{lead}\n\n```python\n{code}\n```\n\n" if lead else f"```python\n{code}\n```\n\n"
-
-
-class Docstrings(griffe.Extension):
-    """Converts every docstring."""
-
-    def on_instance(self, *, obj: griffe.Object, **_: Any) -> None:
-        """Runs for each object that griffe loads."""
-        if obj.docstring is not None:
-            obj.docstring.value = markdown(obj.docstring.value)
+    lead = match["lead"]
+    if lead:
+        # `Text::` stands for `Text:`, and `Text ::` for `Text`.
+        lead += "\n\n" if match["space"] else ":\n\n"
+    return f"{lead}```python\n{code}\n```\n\n"

@@ -47,7 +47,7 @@ def relinked(markdown: str, page: str, repository: str) -> str:
         path = posixpath.normpath(posixpath.join(folder, match["path"]))
         target = page_of(path)
         if target is None:
-            return f"{repository}/blob/main/{path}"
+            return f"{repository}/blob/main/{path}{match['rest'] or ''}"
         return posixpath.relpath(target, posixpath.dirname(page) or ".") + (match["rest"] or "")
 
     parts: list[str] = []

@@ -8,6 +8,7 @@ from pathlib import Path
 import mkdocs_gen_files
 
 sys.path.insert(0, str(Path(__file__).parent))
+sys.path.append(str(Path(__file__).resolve().parents[2] / "tests/record"))  # last: its modules have common names
 
 import command_line
 import examples

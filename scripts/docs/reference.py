@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import kinetoscope as ks
+import patterns
 from docstrings import markdown
 from html_blocks import block
 from kinetoscope import _native
@@ -35,7 +36,8 @@ _FINDINGS_HEAD = """# Findings
 `trace.findings()` applies these rules. Each finding has its evidence, its cost and its fix. The cost
 is an upper bound of the time that the fix saves.
 
-Pictures come from traces of this repository. A rule without a picture has no such trace.
+Each picture shows a trace that the rule matches. Some traces are recorded; they are part of the
+repository. The others are synthetic: a training loop with one fault, in times that are typical.
 """
 
 _TABLES_HEAD = """# Tables and columns
@@ -129,19 +131,19 @@ def _chart(result: Any) -> str:
 
 
 def _findings(data: Path) -> str:
-    examples = dict(_examples_of_findings(data))
+    synthetic = {each.rule: (f"Synthetic. {each.description}", each.picture()) for each in patterns.examples()}
+    examples = synthetic | dict(recorded_examples(data))
     rules = next(iter(_read(data / "transformer_cuda"))).findings().tables["finding_rules"]
     parts = [_FINDINGS_HEAD]
     for name, what, cost, advice in rules.select("finding", "what", "cost", "advice").rows():
+        caption, picture = examples[name]
         parts.append(f"## {name}\n\n{_sentence(what)}\n\n- **Cost:** {_cell(cost)}\n- **Fix:** {_cell(advice)}")
-        if name in examples:
-            source, picture = examples[name]
-            parts.append(f"{block(picture)}\n\n*From `{source}`.*")
+        parts.append(f"{block(picture)}\n\n*{caption}*")
     return "\n\n".join(parts)
 
 
-def _examples_of_findings(data: Path) -> Iterator[tuple[str, tuple[str, str]]]:
-    """Yields a picture per rule: the surroundings of its costliest evidence."""
+def recorded_examples(data: Path) -> Iterator[tuple[str, tuple[str, str]]]:
+    """Yields rules with a caption and a picture: the surroundings of the costliest evidence."""
     for path in sorted(data.glob("**/kineto_trace_*.json.gz"), reverse=True):
         if "hostile" in path.parts:
             continue
@@ -153,7 +155,7 @@ def _examples_of_findings(data: Path) -> Iterator[tuple[str, tuple[str, str]]]:
                 start, dur = events[0]
                 around = max(dur, 200_000)
                 picture = trace.picture(960, start_ns=start - around, end_ns=start + dur + around)
-                yield name, (path.relative_to(data.parents[1]).as_posix(), picture)
+                yield name, (f"From `{path.relative_to(data.parents[1]).as_posix()}`.", picture)
 
 
 def _sentence(text: str) -> str:

@@ -187,20 +187,23 @@ class Recorder:
     def finish(self, folder: Path, title: str, rank: int = 0) -> None:
         """Writes `kineto_trace_<rank>.json.gz` and `torch_et_<rank>.json.gz`."""
         folder.mkdir(parents=True, exist_ok=True)
+        root = _node(1, 1, "[pytorch|profiler|execution_trace|process]", _EMPTY, _attrs(0, -1, 7, 0))
+        execution = {"schema": "1.1.1-chakra.0.0.4", "pid": PROCESS, "time": "2026-09-21 12:00:00", "start_ts": 1000,
+                     "nodes": [*self.nodes, root], "finish_ts": 1001}  # fmt: skip
+        _write(folder / f"kineto_trace_{rank}.json.gz", self.kineto(title))
+        _write(folder / f"torch_et_{rank}.json.gz", execution)
+
+    def kineto(self, title: str) -> Json:
+        """The Kineto trace."""
         end = max([*self.clock.values(), *self.stream_free.values()])
         span = {"ph": "X", "cat": "Trace", "ts": us(self.start_ns - 20_000), "dur": us(end - self.start_ns + 40_000),
                 "pid": "Spans", "tid": "PyTorch Profiler", "name": "PyTorch Profiler (0)",
                 "args": {"Op count": 0}}  # fmt: skip
-        kineto = {
+        return {
             "schemaVersion": 1, "deviceProperties": [self.device], "record_shapes": 1, "displayTimeUnit": "ms",
             "synthetic": f"{title}: made by tests/record, not recorded on any hardware",
             "baseTimeNanoseconds": BASE_NS, "traceEvents": [*self._names(), *self.events, span], "traceName": title,
         }  # fmt: skip
-        root = _node(1, 1, "[pytorch|profiler|execution_trace|process]", _EMPTY, _attrs(0, -1, 7, 0))
-        execution = {"schema": "1.1.1-chakra.0.0.4", "pid": PROCESS, "time": "2026-09-21 12:00:00", "start_ts": 1000,
-                     "nodes": [*self.nodes, root], "finish_ts": 1001}  # fmt: skip
-        _write(folder / f"kineto_trace_{rank}.json.gz", kineto)
-        _write(folder / f"torch_et_{rank}.json.gz", execution)
 
     def _names(self) -> Iterator[Json]:
         """What the tracks are called."""
