@@ -184,7 +184,7 @@ def _heading(words: str) -> str:
 
 
 def _tidy(text: str) -> str:
-    """A text without blanks at line ends and without empty lines around it, so that copies are equal."""
+    """A text without blanks at line ends, and without empty lines around it."""
     lines = [line.rstrip() for line in text.replace("\r\n", "\n").replace("\f", "").split("\n")]
     return "\n".join(lines).strip("\n") + "\n"
 

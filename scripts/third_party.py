@@ -103,7 +103,7 @@ def chosen(expression: str, preferred: Iterable[str]) -> str:
 
 
 def npm_packages() -> list[Package]:
-    """Packages that the front-end contains: those that package.json does not list for development."""
+    """Packages in the front-end: those that package.json does not list for development."""
     locked = json.loads(text("wasm/package-lock.json"))["packages"]
     return [
         _npm_package(path.rpartition("node_modules/")[2], entry)
