@@ -21,11 +21,14 @@ BUNDLE := py/python/kinetoscope/_static/widget.js
 RUST := Cargo.toml Cargo.lock $(shell find core -name Cargo.toml -o -path '*/src/*' -type f)
 WEB := $(shell find wasm/web wasm/build wasm/src wasm/Cargo.toml wasm/build.mjs -type f)
 
+# of `make wheels`; `make cross-check` has targets of its own
+wheels: TARGETS ?= x86_64-unknown-linux-gnu
+
 PYTEST := $(BIN)/python -m pytest
 UNIT := $(PYTEST) -m unit tests/py tests/house
 NPM := npm --prefix wasm --silent run
 
-.PHONY: help setup tools packages build wasm demo lint lint-rust lint-scripts format check test check-rust check-rest test-rust test-web test-py notebooks test-nightly docs bench wheel sdist crate lint-forge ci-local advisories release-check fixtures clean
+.PHONY: help setup tools packages build wasm demo lint lint-rust lint-scripts format check test check-rust check-rest test-rust test-web test-py notebooks test-nightly docs bench wheel wheels sdist crate audit notices deny advisories cross-check lint-forge ci-local release-check fixtures clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-13s %s\n", $$1, $$2 }' Makefile
@@ -109,11 +112,26 @@ bench: $(DEV) $(TORCH) build ## time and memory beside orjson, gzip, HTA and nat
 wheel: $(BASE) $(BUNDLE) ## the wheel into dist/, tried in an empty environment
 	scripts/wheel.sh
 
+wheels: $(BASE) $(BUNDLE) ## wheels for old versions of the C library: TARGETS="aarch64-unknown-linux-gnu"
+	scripts/wheel.sh $(TARGETS)
+
 sdist: $(BASE) $(BUNDLE) ## the source distribution into dist/, tried without Node
 	scripts/sdist.sh
 
 crate: ## the crate of the core, as crates.io would get it
 	cargo package --package kinetoscope --locked
+
+audit: ## metadata, symbols, licences and bill of materials of what is in dist/
+	scripts/audit.sh
+
+notices: $(NODE) ## write the notices and the bill of materials of the packages in a wheel
+	scripts/notices.sh
+
+deny: ## which crates, licences and registries may enter the binaries
+	scripts/deny.sh
+
+cross-check: ## type-check the core and the extension module for other systems
+	scripts/cross-check.sh $(TARGETS)
 
 lint-forge: $(NODE) ## workflows, issue forms and release settings; downloads its tools at first
 	scripts/lint-forge.sh
@@ -124,9 +142,8 @@ ci-local: $(DEV) ## run the workflows on this machine: ARGS="--list", ARGS="test
 advisories: ## known vulnerabilities of all dependencies; needs a network
 	scripts/advisories.sh
 
-release-check: ## version, changelog, owner, workflows, crate and source distribution
-	python3 scripts/release.py check
-	@$(MAKE) --no-print-directory lint-forge crate sdist
+release-check: $(BASE) $(NODE) $(BUNDLE) ## every check before a release, with a table at the end: ARGS="--list"
+	python3 scripts/release_check.py $(ARGS)
 
 fixtures: $(DEV) $(TORCH) build ## record tests/data anew
 	scripts/fixtures.sh

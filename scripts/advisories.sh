@@ -1,16 +1,10 @@
 #!/usr/bin/env bash
 # Looks up known vulnerabilities of the dependencies in Rust, Python and Node. Needs a network.
+#
+# Exit code 1: there is one. Exit code 3: none was found, but a list could not be fetched.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-readonly deny=.cache/cargo-deny version=0.20.2
 
-status=0
-[[ -x $deny/bin/cargo-deny ]] || cargo install cargo-deny --locked --quiet --version "$version" --root "$deny"
-"$deny/bin/cargo-deny" check advisories || status=1
-"$deny/bin/cargo-deny" --manifest-path core/fuzz/Cargo.toml check advisories || status=1
-
+deny=$(scripts/cargo-tool.sh cargo-deny 0.20.2) # as in scripts/deny.sh
 tools=$(scripts/release-tools.sh)
-"$tools/pip-audit" --progress-spinner off py || status=1
-
-npm audit --prefix wasm || status=1
-exit "$status"
+"${PYTHON:-python3}" scripts/advisories.py "$deny" "$tools/pip-audit"

@@ -52,9 +52,9 @@ def compile_stub(path: Path, functions: Functions) -> None:
     """Compiles one library."""
     source, script = path.with_suffix(".c"), path.with_suffix(".map")
     names = [name for versioned in functions.values() for name in versioned]
-    source.write_text("\n".join(f"long {name}(void) {{ return 100; }}" for name in names))
+    source.write_text("\n".join(f"long {name}(void) {{ return 100; }}" for name in names), encoding="utf-8")
     nodes = [f"{version} {{ {'; '.join(of)}; }};" for version, of in functions.items() if version]
-    script.write_text("\n".join(nodes))
+    script.write_text("\n".join(nodes), encoding="utf-8")
     options = ["-shared", "-fPIC", "-fno-builtin", f"-Wl,-soname,{path.name}"]
     versions = [f"-Wl,--version-script={script}"] if nodes else []
     _run("cc", *options, *versions, "-o", path, source)

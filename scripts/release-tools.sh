@@ -1,15 +1,22 @@
 #!/usr/bin/env bash
-# Prints the folder of the programs in the dependency group `release`, installed in .cache/release.
+# usage: scripts/release-tools.sh [GROUP]
+#
+# Prints the folder of the programs in a dependency group (release), installed in .cache/GROUP.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-readonly environment=.cache/release
+readonly group=${1:-release}
+readonly environment=.cache/$group
 readonly stamp=$environment/.stamp
-wanted=$(sed -n '/^release = \[/,/^\]/p' pyproject.toml)
+wanted=$(sed -n "/^$group = \[/,/^\]/p" pyproject.toml)
+[[ -n $wanted ]] || {
+    echo "release-tools: error: expected a dependency group of pyproject.toml, found $group" >&2
+    exit 1
+}
 if [[ ! -f $stamp || $(<"$stamp") != "$wanted" ]]; then
     [[ -x $environment/bin/python ]] || "${PYTHON:-python3}" -m venv "$environment"
     "$environment/bin/python" -m pip install --quiet --upgrade 'pip>=25.1' # dependency groups came with it
-    "$environment/bin/python" -m pip install --quiet --group release
+    "$environment/bin/python" -m pip install --quiet --group "$group"
     echo "$wanted" >"$stamp"
 fi
-echo "$environment/bin"
+echo "$(pwd)/$environment/bin"

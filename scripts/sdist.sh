@@ -9,7 +9,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
     exit 1
 }
 scripts/venv.sh base
-rm -rf dist
+rm -f dist/*.tar.gz
 .venv/bin/maturin sdist --manifest-path py/Cargo.toml --out dist
 
 folder=$(mktemp -d)

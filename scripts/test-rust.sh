@@ -16,5 +16,5 @@ cargo test --package kinetoscope --doc
 if cargo deny --version >/dev/null 2>&1; then
     cargo deny check bans licenses sources
 else
-    echo "test-rust: cargo-deny is not installed, so licences were not checked" >&2
+    echo "test-rust: cargo-deny is not installed, so licences were not checked (make deny)" >&2
 fi

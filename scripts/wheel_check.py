@@ -1,8 +1,9 @@
 """Tries a built wheel where nothing of the repository, Rust or Node is in reach.
 
-usage: wheel_check.py FOLDER [--folder PATH]... [--any-path]
+usage: wheel_check.py FOLDER [--folder PATH]... [--any-path] [--no-run]
 
-FOLDER holds one wheel. The wheel must not name folders of the machine that built it.
+FOLDER holds one wheel. The wheel must not name folders of the machine that built it, and must hold
+the licences. `--no-run` checks only that, for a wheel of another system.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ import sys
 import tempfile
 import venv
 from pathlib import Path
+
+from wheel_contents import content_faults
 
 SCRIPTS = Path(__file__).resolve().parent
 ROOT = SCRIPTS.parent
@@ -28,11 +31,17 @@ def main() -> None:
     parser.add_argument("dist", type=Path, help="folder that holds one wheel")
     parser.add_argument("--folder", action="append", default=[], help="a folder that the wheel must not name")
     parser.add_argument("--any-path", action="store_true", help="allow paths of this machine in the wheel")
+    parser.add_argument("--no-run", action="store_true", help="check the contents only")
     options = parser.parse_args()
 
     wheel = only_wheel(options.dist)
+    if faults := content_faults(wheel):
+        sys.exit("\n".join(f"wheel_check: error: {fault}" for fault in faults))
     if not options.any_path:
         run([sys.executable, str(SCRIPTS / "wheel_paths.py"), str(wheel), *machine_folders(), *options.folder])
+    if options.no_run:
+        print(f"wheel: {wheel.name}, {wheel.stat().st_size} bytes, was not run: it is for another system")
+        return
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         try_wheel(wheel, Path(folder))
     print(f"wheel: {wheel.name}, {wheel.stat().st_size} bytes, works in an empty environment")

@@ -1,6 +1,6 @@
 // cargo → wasm-bindgen → wasm-opt → esbuild: writes the compiled core, widget.js, viewer.js, page.js
 // and style.css to the Python package. --core stops after the compiled core and its JavaScript glue.
-import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import * as esbuild from "esbuild";
 import { COMMON, packed } from "./build/bundle.mjs";
@@ -12,6 +12,9 @@ import { fail } from "./build/run.mjs";
 const TOTAL_BUDGET = 1_500_000;
 // Bytes as saved: a notebook stores this script once per output.
 const WIDGET_BUDGET = 12_000;
+
+// Packages that a wheel may contain: the notices name them.
+const { dependencies } = JSON.parse(readFileSync(join(ROOT, "wasm/package.json"), "utf8"));
 
 const WASM = "kinetoscope.wasm.gz";
 const OUTPUTS = [
@@ -34,13 +37,18 @@ if (!process.argv.includes("--core")) {
 async function bundle({ entry, file, options }) {
   const source = join(WEB, entry);
   if (!existsSync(source)) fail(`expected ${relative(ROOT, source)}, found no such file`);
-  await esbuild.build({
+  const { metafile } = await esbuild.build({
     ...COMMON,
     ...options,
     entryPoints: [source],
+    metafile: true,
     minify: true,
     outfile: join(STATIC, file),
   });
+  for (const input of Object.keys(metafile.inputs)) {
+    const name = input.match(/.*\bnode_modules\/((?:@[^/]+\/)?[^/]+)\//)?.[1];
+    if (name && !(name in dependencies)) fail(`${file}: expected packages in "dependencies", found ${name}`);
+  }
 }
 
 /** Prints the compressed size of each file and returns their sum, in bytes. */

@@ -28,7 +28,7 @@ mod writing;
 use pyo3::prelude::*;
 
 /// The extension module: one class a file, and nothing else here.
-#[pymodule]
+#[pymodule(gil_used = false)] // the classes are frozen, and safe Rust keeps them from data races
 mod _native {
     use kinetoscope::label::Label;
     use pyo3::prelude::*;

@@ -9,7 +9,7 @@ from kinetoscope import _native
 from kinetoscope._analysis.kernel_sources import KernelSources
 from kinetoscope._analysis.methods import Analyses
 from kinetoscope._base import lazy
-from kinetoscope._base.processors import num_processors
+from kinetoscope._base.system import num_processors
 
 
 class Trace(Analyses, KernelSources):

@@ -68,7 +68,7 @@ def diff(before: Side, after: Side, *, rank: int | Iterable[int] | None = None, 
     request = written(part)
     before, after = _opened("before", before), _opened("after", after)
     if isinstance(before, TraceSet) and isinstance(after, TraceSet):
-        from kinetoscope._base.processors import num_processors
+        from kinetoscope._base.system import num_processors
 
         differences = _native.diff_of_jobs(before.chosen(rank), after.chosen(rank), request, num_processors())
         return Differences(differences, [*before.on_screen(rank, "before"), *after.on_screen(rank, "after")], request)

@@ -82,6 +82,6 @@ def answered_of_job(
     traces: Sequence[tuple[int | None, _native.Trace]], name: str, request: dict[str, Any]
 ) -> AnalysisResult:
     """Runs an analysis on the traces of a job, each with its rank."""
-    from kinetoscope._base.processors import num_processors
+    from kinetoscope._base.system import num_processors
 
     return AnalysisResult(*_native.analyze_job(traces, name, written(request), num_processors()))

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import sys
+from io import TextIOWrapper
 from typing import TextIO, cast
 
 from kinetoscope._base import text
+from kinetoscope._base.system import IS_WINDOWS
 
 
 def tell(words: object = "", *, error: bool = False) -> None:
@@ -40,7 +42,11 @@ def tell_problem(words: object) -> None:
 
 def data_output() -> TextIO:
     """Returns stdout for data: unchanged into files and pipes, escaped in a terminal."""
-    return cast("TextIO", _Escaping(sys.stdout)) if sys.stdout.isatty() else sys.stdout
+    if sys.stdout.isatty():
+        return cast("TextIO", _Escaping(sys.stdout))
+    if IS_WINDOWS and isinstance(sys.stdout, TextIOWrapper):  # its code page lacks most characters
+        sys.stdout.reconfigure(encoding="utf-8", newline="\n")
+    return sys.stdout
 
 
 class _Escaping:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import TypeVar, final
 
-from kinetoscope._base.processors import num_processors
+from kinetoscope._base.system import num_processors
 from kinetoscope._native import Reading
 
 _MAX_THREADS = 8

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import sys
 import warnings
@@ -10,6 +9,7 @@ from collections.abc import Sequence
 from io import TextIOWrapper
 
 from kinetoscope import _native
+from kinetoscope._base.system import is_closed_pipe, is_missing_file
 from kinetoscope._base.tell import tell_problem
 from kinetoscope._cli.analyze import ANALYZE
 from kinetoscope._cli.arguments import Command, CommandGroup, Parser, add_commands, options_from
@@ -56,12 +56,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
             warnings.showwarning = _show_warning
             command.run(options)
         sys.stdout.flush()
-    except BrokenPipeError:  # `| head` has closed the pipe: discard the rest of the buffer
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return _PIPE_CLOSED
     except KeyboardInterrupt:
         return _INTERRUPTED
     except (OSError, ValueError, KeyError, ImportError) as error:
+        if isinstance(error, OSError) and is_closed_pipe(error):  # `| head`: discard the rest of the buffer
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return _PIPE_CLOSED
         tell_problem(f"{_line(error)}")
         return _FAILED
     return 0
@@ -80,7 +80,7 @@ def _show_warning(message: Warning | str, *_: object) -> None:
 
 
 def _line(error: Exception) -> str:
-    if isinstance(error, FileNotFoundError) and error.filename and error.strerror == os.strerror(errno.ENOENT):
+    if isinstance(error, OSError) and error.filename and is_missing_file(error):
         return f"no such file: {error.filename}"
     if isinstance(error, OSError) and error.strerror:
         return f"{error.strerror}: {error.filename}" if error.filename else error.strerror

@@ -15,6 +15,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
 
+from kinetoscope._base.system import IS_WINDOWS, SAFE_CREATE_FLAGS, lock_file, replace_file
 from kinetoscope._io.inputs import note_output, refuse_input
 
 _Result = TypeVar("_Result")
@@ -52,7 +53,7 @@ def atomic_path(path: Path) -> Generator[Path]:
         with _created(temporary, target):
             yield temporary
             refuse_input(path)  # the block may have read it
-            temporary.replace(target)  # while it is locked: other writers remove what is not
+            replace_file(temporary, target)  # while it is locked: other writers remove what is not
         note_output(target)
     finally:
         temporary.unlink(missing_ok=True)
@@ -87,18 +88,18 @@ def _created(temporary: Path, target: Path) -> Generator[None]:
     """Creates a temporary file with the permissions of `target`, locked while it is written."""
     mode = target.stat().st_mode & 0o777 if target.exists() else None
     try:
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666 if mode is None else 0o600)
+        descriptor = os.open(temporary, SAFE_CREATE_FLAGS, 0o666 if mode is None else 0o600)
     except OSError as error:
         raise type(error)(error.errno, error.strerror, str(target)) from None
     try:
-        _lock(descriptor)
+        lock_file(descriptor)
         if mode is not None:
             temporary.chmod(mode)  # unlike the mode of `open`, not cut by the umask
-        if os.name == "nt":  # an open file cannot be renamed there
+        if IS_WINDOWS:  # an open file cannot be renamed there
             os.close(descriptor)
         yield
     finally:
-        if os.name != "nt":
+        if not IS_WINDOWS:
             os.close(descriptor)
 
 
@@ -121,19 +122,6 @@ def _is_leftover(path: str) -> bool:
         found = os.fstat(descriptor)
         age = time.time() - found.st_mtime
         # an empty one may have been created just now, and not be locked yet
-        return age > _UNLOCKED_SECONDS or ((found.st_size > 0 or age > _CREATED_SECONDS) and _lock(descriptor))
+        return age > _UNLOCKED_SECONDS or ((found.st_size > 0 or age > _CREATED_SECONDS) and lock_file(descriptor))
     finally:
         os.close(descriptor)
-
-
-def _lock(descriptor: int) -> bool:
-    """Locks an open file until it is closed. Returns whether that worked."""
-    try:
-        import fcntl
-    except ImportError:
-        return False
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True

@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 
+from kinetoscope._base.system import SEPARATORS
 from kinetoscope._io.inputs import note_input
 from kinetoscope._io.paths import execution_beside, metrics_beside
 
@@ -257,7 +258,7 @@ def file_from_content(content: Content) -> File:
 
 def expect_no_file(folder: str) -> None:
     """Raises NotADirectoryError if the path of a folder, perhaps with a slash behind, is a file."""
-    if os.path.isfile(folder.rstrip(os.sep)):
+    if os.path.isfile(folder.rstrip("".join(SEPARATORS))):
         raise NotADirectoryError(f"expected a folder, found a file: {folder}")
 
 

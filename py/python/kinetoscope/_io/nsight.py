@@ -10,6 +10,7 @@ from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 
 from kinetoscope import _native
+from kinetoscope._base.system import quoted
 from kinetoscope._io.file import LocalFile
 from kinetoscope._io.inputs import note_input
 from kinetoscope._io.paths import is_report
@@ -80,7 +81,6 @@ def _exported(report: NsightReport) -> Generator[str]:
 
     Raises UnsupportedTraceError if `nsys` is not installed or fails.
     """
-    import shlex
     import shutil
     import tempfile
 
@@ -88,9 +88,10 @@ def _exported(report: NsightReport) -> Generator[str]:
     if nsys is None:
         raise _native.UnsupportedTraceError(
             f"expected an export of the Nsight Systems report {report.label}, found none, and nsys is not on the "
-            f"path; run on a machine with nsys: nsys export --type sqlite {shlex.quote(report.label)}"
+            f"path; run on a machine with nsys: nsys export --type sqlite {quoted(report.label)}"
         )
-    with tempfile.TemporaryDirectory(prefix="kinetoscope-") as folder:
+    # after Ctrl-C a thread may still read the export, and Windows removes no file that is open
+    with tempfile.TemporaryDirectory(prefix="kinetoscope-", ignore_cleanup_errors=True) as folder:
         export = os.path.join(folder, _export_path(report.name))
         _run_export(nsys, report, export)
         yield export

@@ -6,6 +6,8 @@ import os
 import stat
 from pathlib import Path
 
+from kinetoscope._base.system import NO_LINKS_FLAG, SAFE_CREATE_FLAGS, SAFE_READ_FLAGS, replace_file, user_id
+
 _KEY_BYTES = 32
 
 
@@ -28,7 +30,7 @@ def user_secret() -> bytes:
 def _write(path: Path, content: bytes) -> None:
     """Writes a file that only this user may read, unless another process was faster."""
     temporary = path.with_name(f"{path.name}.{os.urandom(6).hex()}")
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    descriptor = os.open(temporary, SAFE_CREATE_FLAGS, 0o600)
     try:
         os.write(descriptor, content)
     finally:
@@ -37,18 +39,20 @@ def _write(path: Path, content: bytes) -> None:
         path.hardlink_to(temporary)
     except FileExistsError:
         if path.stat().st_size != len(content):
-            temporary.replace(path)
+            replace_file(temporary, path)
+    except OSError:  # a file system without hard links, such as exFAT
+        replace_file(temporary, path)
     finally:
         temporary.unlink(missing_ok=True)
 
 
 def read_own(path: Path) -> bytes:
     """Reads a file of this user. Raises OSError for a symbolic link or a file of another user."""
-    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
+    descriptor = os.open(path, SAFE_READ_FLAGS | NO_LINKS_FLAG)
     with os.fdopen(descriptor, "rb") as file:
         found = os.fstat(descriptor)
         if not stat.S_ISREG(found.st_mode):
             raise OSError(f"expected a regular file, found another: {path}")
-        if hasattr(os, "geteuid") and found.st_uid != os.geteuid():
+        if user_id() not in {None, found.st_uid}:
             raise OSError(f"expected a file of this user, found one of user {found.st_uid}: {path}")
         return file.read()

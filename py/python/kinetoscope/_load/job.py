@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kinetoscope import _native
 from kinetoscope._base import lazy
+from kinetoscope._base.system import SEPARATORS
 from kinetoscope._base.threads import for_each
 from kinetoscope._base.warnings import warn
 from kinetoscope._io.archive import Listing, unpack
@@ -88,7 +89,7 @@ def read_dir(  # noqa: PLR0913 - the options of `read`, by keyword
     path = os.fspath(folder)
     if not path:
         raise ValueError("expected the path of a folder, found an empty one")
-    if path.endswith(os.sep):
+    if path.endswith(SEPARATORS):
         expect_no_file(path)
     if ranks not in {"split", "merge"}:
         raise ValueError(f'expected ranks="split" or ranks="merge", found {ranks!r}')

@@ -8,7 +8,7 @@ from contextlib import ExitStack
 
 from kinetoscope import _native
 from kinetoscope._base import lazy
-from kinetoscope._base.processors import num_processors
+from kinetoscope._base.system import SEPARATORS, num_processors
 from kinetoscope._io.cache import cache_folder, read_cached
 from kinetoscope._io.file import expect_no_file, file_at_path, file_from_content
 from kinetoscope._io.paths import is_report, is_url
@@ -261,7 +261,7 @@ def _open_source(source: lazy.Source, storage_options: Mapping[str, lazy.Any] | 
         raise ValueError("expected the path of a trace, found an empty one")
     if os.path.isdir(path):
         raise IsADirectoryError(f"expected a file, found a folder: {path}; use ks.read_dir for a folder")
-    if path.endswith(os.sep):
+    if path.endswith(SEPARATORS):
         expect_no_file(path)
     file = file_at_path(path)
     if is_report(path):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import ast
-import shlex
 import shutil
 import tempfile
 import weakref
@@ -15,6 +14,7 @@ from inspect import CO_COROUTINE
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
+from kinetoscope._base.system import split_words
 from kinetoscope._base.tell import tell
 from kinetoscope._cli.arguments import Parser, options_from
 from kinetoscope.profiling.options import RecordingOptions, add_recording, create_profile
@@ -131,7 +131,7 @@ def _expression(line: str, code: list[str]) -> str:
 def _words(line: str) -> list[str]:
     """Splits options as a shell does."""
     try:
-        return shlex.split(line)
+        return split_words(line)
     except ValueError as error:
         _parser().error(f"{str(error).lower()} in {line}")
 

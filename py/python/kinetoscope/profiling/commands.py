@@ -13,6 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, NamedTuple
 
+from kinetoscope._base.system import quoted
 from kinetoscope._base.tell import tell
 from kinetoscope._cli.arguments import command
 from kinetoscope.profiling.options import RecordingOptions, add_recording, create_profile
@@ -143,7 +144,6 @@ def _print_files(prof: profile, report: str | None, home: Path) -> None:
     Does so even if the script failed. Paths are relative to `home`, where the command was typed;
     the script may have left it.
     """
-    import shlex
 
     def shown(path: Path) -> str:
         return str(path.relative_to(home)) if path.is_relative_to(home) else str(path)
@@ -154,7 +154,7 @@ def _print_files(prof: profile, report: str | None, home: Path) -> None:
         return
     if report:
         tell(shown(prof.trace.report(home / report)))
-    tell(f"next: kinetoscope summary {shlex.quote(shown(prof.dir))}")
+    tell(f"next: kinetoscope summary {quoted(shown(prof.dir))}")
 
 
 RUN = command(

@@ -15,6 +15,7 @@ from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
+from kinetoscope._base.system import replace_file
 from kinetoscope._io.paths import metrics_name
 
 _TEMPORARY = ".kinetoscope-"
@@ -146,7 +147,7 @@ class RecordingFolder:
 
     def _place(self, source: Path, name: str) -> Path:
         target = self.path / name
-        source.replace(target)
+        replace_file(source, target)
         return target
 
     def _keep(self, sources: Sequence[Path], name: str) -> Path | None:

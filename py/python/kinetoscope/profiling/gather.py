@@ -9,6 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, final
 
+from kinetoscope._base.system import replace_file
 from kinetoscope.profiling.folder import Recording
 from kinetoscope.profiling.rank import job_size
 
@@ -195,7 +196,7 @@ class _Part:
         if _digest(self._path) != self._item.digest:
             self._path.unlink()
             raise OSError(f"expected the digest of {self._item.name} to match, found other contents: gather again")
-        self._path.replace(self._target)
+        replace_file(self._path, self._target)
 
 
 def _part(folder: Path, item: Item) -> Path:

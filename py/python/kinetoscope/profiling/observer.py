@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any, final
 
+from kinetoscope._base.system import after_fork_in_child
 from kinetoscope._base.warnings import warn
 from kinetoscope.profiling import pytorch
 from kinetoscope.profiling.folder import RecordingFolder, sources_name
@@ -115,5 +115,4 @@ def _leave_all() -> None:
         _STARTED.pop().leave()
 
 
-if hasattr(os, "register_at_fork"):  # not on Windows
-    os.register_at_fork(after_in_child=_leave_all)
+after_fork_in_child(_leave_all)

@@ -53,7 +53,7 @@ class OnDemand(Results):
             file: starts a window whenever this file is touched. A number in the file is the first
                 iteration, so that all ranks record the same ones: `echo 1200 > PROFILE`.
             signal: starts a window whenever this signal arrives. The previous handler runs, too,
-                and is restored at the end.
+                and is restored at the end. Windows lacks most signals: use `file` there.
             slow_step: starts a window after a step of this multiple of the median duration.
             **options: other parameters of `profile`.
 

@@ -20,6 +20,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from kinetoscope._base.system import library_name
+
 
 class _Level(NamedTuple):
     """The minimum severity of the messages that a library prints."""
@@ -68,7 +70,7 @@ def _value(level: _Level) -> Any:
     """Returns the variable of a library; None for a build of torch without it."""
     folder = Path(str(sys.modules["torch"].__file__)).parent / "lib"
     with suppress(OSError, ValueError):
-        return ctypes.c_int.in_dll(ctypes.CDLL(str(folder / f"lib{level.library}.so")), level.symbol)
+        return ctypes.c_int.in_dll(ctypes.CDLL(str(folder / library_name(level.library))), level.symbol)
     return None
 
 

@@ -6,6 +6,8 @@ import os
 import stat
 from pathlib import Path
 
+from kinetoscope._base.system import SAFE_READ_FLAGS, user_id
+
 _MAX_BYTES = 64
 """More bytes than an iteration has digits."""
 
@@ -24,7 +26,7 @@ def requested_iteration(file: Path) -> int | None:
     Raises PermissionError for a file of another user, and OSError for a pipe or a device.
     """
     # a pipe without a writer would let the loop wait
-    descriptor = os.open(file, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+    descriptor = os.open(file, SAFE_READ_FLAGS)
     try:
         found = os.fstat(descriptor)
         if not stat.S_ISREG(found.st_mode):
@@ -39,6 +41,4 @@ def requested_iteration(file: Path) -> int | None:
 
 def _is_trusted(owner: int) -> bool:
     """Whether the owner is this user or root. Root trusts all: containers often run as root."""
-    if not hasattr(os, "geteuid"):  # Windows
-        return True
-    return os.geteuid() in {0, owner} or owner == 0
+    return user_id() in {None, 0, owner} or owner == 0

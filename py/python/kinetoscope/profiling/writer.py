@@ -6,9 +6,10 @@ import os
 import threading
 from collections import deque
 from collections.abc import Callable
-from contextlib import suppress
 from functools import partial
 from typing import NamedTuple, final
+
+from kinetoscope._base.system import lower_thread_priority
 
 _MAX_WAITING = 2
 """Maximum number of open tasks: more windows would fill the disk with temporary files."""
@@ -66,7 +67,7 @@ class _Task:
             self._thread.join()
 
     def _run_on_thread(self) -> None:
-        _lower_priority()
+        lower_thread_priority(_NICENESS)
         self.run()
 
     def run(self) -> None:
@@ -120,9 +121,3 @@ class Writer:
         except Exception as error:  # noqa: BLE001 - the training must continue
             problems = [Problem(failed, error)]
         self._problems.extend(problems)
-
-
-def _lower_priority() -> None:
-    """Lowers the priority of this thread below the loop. Only Linux has a niceness per thread."""
-    with suppress(AttributeError, OSError):
-        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICENESS)

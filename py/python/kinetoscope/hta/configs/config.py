@@ -48,7 +48,7 @@ class HtaConfig:
         self.config: dict[str, Any] = {}
         """Settings by their first key."""
         for path in self.get_config_file_paths():
-            self.config.update(json.loads(Path(path).read_text()))
+            self.config.update(json.loads(Path(path).read_text(encoding="utf-8")))
         log_file = self.get_config("hta.defaults.logging.config_file")
         setup_logger(*[log_file] if isinstance(log_file, str) else [])
 

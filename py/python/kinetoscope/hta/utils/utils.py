@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pandas
 
-from kinetoscope._base.processors import num_processors
+from kinetoscope._base.system import num_processors
 from kinetoscope.hta.common.types import (
     CommunicateKernelGroupingPattern,
     ComputeKernelGroupingPattern,
@@ -125,7 +125,7 @@ def get_mp_pool_size(obj_size: int, num_objs: int) -> int:
 def _free_memory() -> int | None:
     """Returns the free memory in bytes on Linux; None on other systems."""
     try:
-        lines = _MEMORY_INFO.read_text().splitlines()
+        lines = _MEMORY_INFO.read_text(encoding="utf-8").splitlines()
     except OSError:
         return None
     return next((1024 * int(line.split()[1]) for line in lines if line.startswith("MemAvailable:")), None)
