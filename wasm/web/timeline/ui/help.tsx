@@ -1,4 +1,5 @@
 import type { JSX } from "preact";
+import { PACKAGES } from "../../base/packages";
 import type { Palette } from "../../base/palette";
 import { BINDINGS } from "../input/keymap";
 import { Keys } from "./keys";
@@ -27,7 +28,7 @@ const TERMS: readonly (readonly [string, string])[] = [
   ['"dur>1ms"', "Events whose name contains the quoted text"],
 ];
 
-/** Keys, mouse and colours. */
+/** Keys, mouse, colours and licences. */
 export function Help({ palette }: { palette: Palette }): JSX.Element {
   return (
     <div class="ks-help">
@@ -62,6 +63,28 @@ export function Help({ palette }: { palette: Palette }): JSX.Element {
         <KindLines palette={palette} />
         <li>Paler bars are several events that lie close together. Zoom in to separate them.</li>
       </ul>
+      <About />
     </div>
+  );
+}
+
+/** Licences of the program and of the packages in it. */
+function About(): JSX.Element {
+  return (
+    <details>
+      <summary>About Kinetoscope</summary>
+      <p>
+        Kinetoscope is licensed under Apache-2.0. This page contains the packages below. Their notices are in{" "}
+        <code>THIRD_PARTY_NOTICES.txt</code> of the Python package.
+      </p>
+      <dl>
+        {Object.entries(PACKAGES).map(([licence, names]) => (
+          <div key={licence}>
+            <dt>{licence}</dt>
+            <dd>{names}</dd>
+          </div>
+        ))}
+      </dl>
+    </details>
   );
 }
