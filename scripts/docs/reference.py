@@ -149,11 +149,11 @@ def recorded_examples(data: Path) -> Iterator[tuple[str, tuple[str, str]]]:
             continue
         trace = ks.read(path)
         spans = {row[0]: row[1:] for row in trace.events.select("id", "start_ns", "dur_ns").rows()}
-        for name, evidence in trace.findings().select("finding", "evidence").rows():
+        for name, cost_ns, count, evidence in trace.findings().select("finding", "cost_ns", "count", "evidence").rows():
             events = [spans[each] for each in json.loads(evidence) if each in spans]
             if events:
                 start, dur = events[0]
-                around = max(dur, 200_000)
+                around = max(dur, 200_000, cost_ns // count)  # evidence may be the event after a gap
                 picture = trace.picture(960, start_ns=start - around, end_ns=start + dur + around)
                 yield name, (f"From `{path.relative_to(data.parents[1]).as_posix()}`.", picture)
 
