@@ -22,6 +22,17 @@ _COLUMNS = 8
 _CELL = 48
 """Size of an example's table: rows, columns, and characters of a cell."""
 
+_OWNERS = {
+    "trace": ("a trace", "trace"),
+    "job": ("a job", "job"),
+    "chakra": ("a `Chakra`", "chakra"),
+    "flight_recorder": ("a `FlightRecorder`", "recorder"),
+    "memory_snapshot": ("a `MemorySnapshot`", "snapshot"),
+    "memory_timeline": ("a `MemoryTimeline`", "timeline"),
+    "replay": ("`ks.replay_comms`", "replay"),
+}
+"""Where tables come from, and the variable whose method an analysis is."""
+
 _ANALYSES_HEAD = """# Analyses
 
 Each analysis is a method of `Trace` and of `TraceSet`, and a command: `trace.kernels()` is
@@ -165,11 +176,18 @@ def _sentence(text: str) -> str:
 def _tables() -> str:
     parts = [_TABLES_HEAD]
     for table in json.loads(_native.schema_json()):
-        of = f"`{table['analysis']}`" if table["analysis"] else table["of"].replace("_", " ")
+        of = _owner(table["of"], table["analysis"])
         rows = [_column(each) for each in table["columns"]]
         head = ["| column | type | unit | source | meaning |", "|---|---|---|---|---|"]
-        parts.append(f"## {table['table']}\n\nOf {of}. One row per {table['doc']}.\n\n" + "\n".join([*head, *rows]))
+        parts.append(f"## {table['table']}\n\nFrom {of}. A row is {table['doc']}.\n\n" + "\n".join([*head, *rows]))
     return "\n\n".join(parts)
+
+
+def _owner(of: str, analysis: str | None) -> str:
+    owner, variable = _OWNERS[of]
+    if analysis is None:
+        return owner
+    return "`ks.diff(before, after)`" if analysis == "diff" else f"`{variable}.{analysis}()`"
 
 
 def _column(column: dict[str, Any]) -> str:
