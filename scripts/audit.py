@@ -2,19 +2,22 @@
 
 * twine: metadata that PyPI accepts
 * abi3audit: calls beyond the stable ABI
-* auditwheel: symbols of the C library beyond the tag
+* auditwheel: symbols of the C library beyond the tag; for musl, libraries beyond that library,
+  because auditwheel reads such wheels on musl only
 * the bill of materials against the schema of CycloneDX
 * licences in the wheel
 """
 
 from __future__ import annotations
 
+import io
 import re
 import subprocess
 import sys
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 from wheel_contents import content_faults
 
@@ -44,7 +47,9 @@ def faults_of(file: Path) -> Iterator[str]:
     yield from bom_faults(file)
     if "-abi3-" in file.name:
         yield from failure("abi3audit", "--strict", str(file))
-    if "linux" in file.name:
+    if "musllinux" in file.name:
+        yield from musl_faults(needed_libraries(file))
+    elif "linux" in file.name:
         yield from linux_faults(file.name, output("auditwheel", "show", str(file)))
 
 
@@ -58,6 +63,26 @@ def linux_faults(name: str, shown: str) -> list[str]:
     if not same or _version(actual) > _version(stated):
         return [f"auditwheel: expected {stated[0]}, found that it needs {actual[0]}"]
     return []
+
+
+def musl_faults(needed: Iterable[str]) -> list[str]:
+    """Libraries that an extension module for musl needs besides the C library."""
+    others = sorted(name for name in needed if name != "libc.so" and not name.startswith("libc.musl-"))
+    return [f"expected no library besides libc.so, found {', '.join(others)}"] if others else []
+
+
+def needed_libraries(wheel: Path) -> set[str]:
+    """Shared libraries that extension modules of a wheel need and that the wheel lacks."""
+    from elftools.elf.elffile import ELFFile  # pyright: ignore[reportMissingImports] - in .cache/audit
+
+    needed: set[str] = set()
+    with zipfile.ZipFile(wheel) as archive:
+        names = archive.namelist()
+        for name in names:
+            if name.endswith(".so") or ".so." in name:
+                section: Any = ELFFile(io.BytesIO(archive.read(name))).get_section_by_name(".dynamic")
+                needed |= {tag.needed for tag in section.iter_tags("DT_NEEDED")}
+    return needed - {Path(name).name for name in names}
 
 
 def bom_faults(wheel: Path) -> Iterator[str]:

@@ -28,7 +28,6 @@ SHOWN = 'is consistent\nwith the following platform tag:\n"{}".\n'
     [
         ("manylinux_2_28_x86_64", "manylinux_2_28_x86_64"),
         ("manylinux_2_28_x86_64", "manylinux_2_5_x86_64"),
-        ("musllinux_1_2_aarch64", "musllinux_1_1_aarch64"),
     ],
 )
 def test_a_wheel_that_suits_its_tag(tag: str, needed: str) -> None:
@@ -47,6 +46,13 @@ def test_a_wheel_that_suits_its_tag(tag: str, needed: str) -> None:
 )
 def test_a_wheel_beyond_its_tag_is_found(tag: str, needed: str) -> None:
     assert len(audit.linux_faults(f"a-1-cp310-abi3-{tag}.whl", SHOWN.format(needed))) == 1
+
+
+def test_a_wheel_for_musl_needs_one_library() -> None:
+    assert audit.musl_faults({"libc.so"}) == audit.musl_faults({"libc.musl-x86_64.so.1"}) == []
+    assert audit.musl_faults({"libc.so", "libgcc_s.so.1"}) == [
+        "expected no library besides libc.so, found libgcc_s.so.1"
+    ]
 
 
 def test_contents_of_a_wheel(tmp_path: Path) -> None:
