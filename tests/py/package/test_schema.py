@@ -79,6 +79,13 @@ def test_owners() -> None:
     assert {analysis for _, analysis in owners() if analysis} == {"diff", *analyses}
 
 
+ANALYSES = {
+    kind: sorted(name for of, name in owners() if of == kind and name not in (None, "diff"))
+    for kind in ("trace", "job")
+}
+"""Names of the analyses of a trace and of a job; a comparison has a test of its own."""
+
+
 def test_tables_of_a_trace(cuda: ks.Trace) -> None:
     tables = {name: cuda.table(name) for name in _native.Trace.table_names()}
     native = cuda._native
@@ -86,7 +93,7 @@ def test_tables_of_a_trace(cuda: ks.Trace) -> None:
     assert_all(tables | {table.name: table for table in others}, "trace", None)
 
 
-@pytest.mark.parametrize("name", sorted({analysis for of, analysis in owners() if of == "trace" and analysis not in (None, "diff")}))
+@pytest.mark.parametrize("name", ANALYSES["trace"])
 @pytest.mark.parametrize("folder", ["synthetic_cuda", "transformer_cpu"])
 def test_analyses_of_a_trace(data: Path, folder: str, name: str) -> None:
     trace = ks.read(data / folder / "kineto_trace_0.json.gz")
@@ -104,7 +111,7 @@ def test_tables_of_a_job(job: ks.TraceSet) -> None:
     assert_documented(job.clock_offsets, documented("job", None)["clock_offsets"])
 
 
-@pytest.mark.parametrize("name", sorted({analysis for of, analysis in owners() if of == "job" and analysis is not None}))
+@pytest.mark.parametrize("name", ANALYSES["job"])
 def test_analyses_of_a_job(job: ks.TraceSet, cuda: ks.Trace, name: str) -> None:
     """A single trace counts as a job of one rank."""
     assert_all(job.analyze(name).tables, "job", name)
