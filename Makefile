@@ -15,6 +15,7 @@ DEV := .venv/.stamp-dev
 TORCH := .venv/.stamp-torch
 DOCS := .venv/.stamp-docs
 NATIVE := .venv/.stamp-native
+PYODIDE := target/pyodide/.stamp
 NODE := wasm/node_modules/.stamp
 BUNDLE := py/python/kinetoscope/_static/widget.js
 
@@ -28,7 +29,7 @@ PYTEST := $(BIN)/python -m pytest
 UNIT := $(PYTEST) -m unit tests/py tests/house
 NPM := npm --prefix wasm --silent run
 
-.PHONY: help setup tools packages build wasm demo lint lint-rust lint-scripts format check test check-rust check-rest test-rust test-web test-py notebooks test-nightly docs bench wheel wheels sdist crate audit notices deny advisories cross-check lint-forge ci-local release-check fixtures clean
+.PHONY: help setup tools packages build wasm demo lint lint-rust lint-scripts format check test check-rust check-rest test-rust test-web test-py notebooks test-nightly docs test-docs bench wheel wheels sdist crate audit notices deny advisories cross-check lint-forge ci-local release-check fixtures clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-13s %s\n", $$1, $$2 }' Makefile
@@ -101,9 +102,13 @@ test-nightly: $(DEV) $(TORCH) build ## long browser tests, and mutants for five 
 	KINETOSCOPE_BROWSER="$$(scripts/browser.sh)" $(PYTEST) -m nightly
 	KINETOSCOPE_MUTANT_SECONDS=300 KINETOSCOPE_MUTANT_SEED=$$(date +%j) $(PYTEST) tests/py/read/test_mutants.py
 
-docs: $(DEV) $(TORCH) $(DOCS) $(NODE) build ## the documentation site into site/, with every link followed
+docs: $(DEV) $(TORCH) $(DOCS) $(NODE) build $(PYODIDE) ## the documentation site into site/, with every link followed
 	NO_MKDOCS_2_WARNING=1 DISABLE_MKDOCS_2_WARNING=true $(BIN)/mkdocs build --strict
-	$(BIN)/linkchecker --no-status --output=failures site/index.html
+	$(BIN)/python scripts/docs/lite.py target/pyodide/*.whl site/lite
+	$(BIN)/linkchecker --no-status --output=failures --no-follow-url=/site/lite/ site/index.html
+
+test-docs: docs ## the site's notebook, run in a browser
+	KINETOSCOPE_BROWSER="$$(scripts/browser.sh)" $(PYTEST) tests/web/e2e/test_lite.py
 
 bench: $(DEV) $(TORCH) build ## time and memory beside orjson, gzip, HTA and native code, into benches/RESULTS.md
 	cargo bench --locked --quiet --package kinetoscope --bench read
@@ -177,4 +182,8 @@ $(BUNDLE): $(NODE) $(RUST) $(WEB)
 
 $(NATIVE): $(BASE) $(RUST) py/pyproject.toml py/Cargo.toml $(shell find py/src -name '*.rs')
 	scripts/maturin.sh develop
+	@touch $@
+
+$(PYODIDE): $(BASE) $(BUNDLE) $(RUST) $(shell find py -name '*.rs' -o -name '*.py' -o -name '*.toml') scripts/wheel-pyodide.sh scripts/emscripten/emcc
+	scripts/wheel-pyodide.sh target/pyodide
 	@touch $@

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use pyo3::prelude::*;
 
-use crate::memory::{failure, without_thread};
+use crate::memory::{detached, failure, without_thread};
 
 /// Between two looks for Ctrl-C.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
@@ -18,11 +18,14 @@ const STACK_BYTES: usize = 1 << 23;
 
 /// Runs work without the interpreter's lock. Where Ctrl-C or another handler of a signal raises
 /// meanwhile, that exception is returned at once; the work goes on unseen until its end, and what
-/// it holds is freed then.
+/// it holds is freed then. In a browser, which has no threads, the work runs at once.
 pub(crate) fn interruptible<T: Send + 'static>(
     py: Python<'_>,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> PyResult<T> {
+    if cfg!(target_os = "emscripten") {
+        return detached(py, work);
+    }
     let (sender, receiver) = channel();
     // A lock makes a receiver shareable, as `detach` asks.
     let receiver = Mutex::new(receiver);

@@ -2,12 +2,9 @@
 
 use std::fs::File;
 use std::io::{self, Cursor, Read as _};
-use std::path::Path;
 use std::sync::Arc;
 
-use kinetoscope::read::{
-    self, ArchiveSource, InputSource, ReadAt, Recording, for_each_member, is_archive, read_nsight,
-};
+use kinetoscope::read::{self, ArchiveSource, InputSource, ReadAt, Recording, for_each_member, is_archive};
 use kinetoscope::{Container, ErrorKind, Input, Limits, sniff};
 use pyo3::IntoPyObjectExt as _;
 use pyo3::exceptions::PyTypeError;
@@ -73,8 +70,9 @@ fn read_sources(sources: &[Source], limits: Limits, watch: &Arc<Watch>) -> PyRes
     let trace = |trace| Recording::Trace(Box::new(trace));
     let found = if let [source] = sources {
         match source.database()? {
-            Some(path) => read_nsight(Path::new(path), Some(path), limits, Some(tell(watch))).map(trace),
-            None => kinetoscope::read_file(source.open(watch)?, limits),
+            #[cfg(not(target_os = "emscripten"))]
+            Some(path) => read::read_nsight(path.as_ref(), Some(path), limits, Some(tell(watch))).map(trace),
+            _ => kinetoscope::read_file(source.open(watch)?, limits),
         }
     } else {
         let inputs = sources.iter().map(|source| source.open(watch)).collect::<PyResult<Vec<_>>>()?;

@@ -34,6 +34,13 @@ def rules() -> list[str]:
     return [name for (name,) in trace.findings().tables["finding_rules"].select("finding").rows()]
 
 
+def test_tags_lead_to_files_of_the_site() -> None:
+    # Pages lie side by side, and MkDocs leaves tags as they are.
+    pages = [name for name in tree.under("docs", ".md") if name.count("/") == 1]
+    targets = [target for name in pages for target in re.findall(r'(?:src|href)="([^"]+)"', tree.text(name))]
+    assert {target.split("/")[0] for target in targets} == {"examples", "lite"}
+
+
 @pytest.fixture(scope="module")
 def synthetic() -> Patterns:
     return {pattern.rule: pattern for pattern in patterns.examples()}

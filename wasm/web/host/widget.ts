@@ -79,12 +79,17 @@ function notebookOf(model: Model, mailbox: Mailbox, theme: Cell<WantedTheme>): N
     traces: model.get("_traces"),
     code: model.get("_code"),
     where: model.get("_where"),
-    parts: model.get("_parts"),
+    parts: model.get("_parts").map(({ name, rank }) => ({ name, rank: rank ?? null })),
     setup: { align: model.get("_align") ?? undefined, frames: model.get("_frames") },
     note: model.get("_note"),
     get chosen() {
-      const [selection, range] = [model.get("_selection"), model.get("_range")];
-      return { selection, range, shown: model.get("_shown"), notes: model.get("_notes") };
+      return {
+        // Pyodide sends Python's None as undefined.
+        selection: model.get("_selection") ?? null,
+        range: model.get("_range") ?? null,
+        shown: model.get("_shown") ?? null,
+        notes: model.get("_notes"),
+      };
     },
     onSelect: (id) => tellPython(model, "_selection", id),
     onRange: (range) => tellPython(model, "_range", range),

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 IS_WINDOWS = os.name == "nt"
 
+HAS_THREADS = sys.platform != "emscripten"
+"""Whether threads can be started: not in a browser, where Pyodide runs Python."""
+
 SEPARATORS = (os.sep, os.altsep or os.sep)
 """Separators of folders in a path: two on Windows, one elsewhere."""
 
@@ -29,8 +32,25 @@ NO_LINKS_FLAG: int = getattr(os, "O_NOFOLLOW", 0)
 
 
 def num_processors() -> int:
-    """Counts the processors of the affinity mask, or all if the system has no mask."""
+    """Counts the processors of the affinity mask, or all if the system has no mask.
+
+    One without threads, as more cannot be used.
+    """
+    if not HAS_THREADS:
+        return 1
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def run_in_background(work: Callable[[], object], name: str) -> None:
+    """Runs work on a thread of this name, or without threads in the event loop, soon."""
+    if HAS_THREADS:
+        from threading import Thread
+
+        Thread(target=work, name=name, daemon=True).start()
+    else:
+        import asyncio
+
+        asyncio.get_running_loop().call_soon(work)
 
 
 def user_id() -> int | None:
@@ -45,13 +65,16 @@ def after_fork_in_child(function: Callable[[], object]) -> None:
 
 
 def lock_file(descriptor: int) -> bool:
-    """Locks an open file until it is closed. Returns whether that worked: never on Windows."""
+    """Locks an open file until it is closed.
+
+    Returns whether that worked: never on Windows, nor in a browser.
+    """
     try:
-        import fcntl
+        from fcntl import LOCK_EX, LOCK_NB, flock
     except ImportError:
         return False
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        flock(descriptor, LOCK_EX | LOCK_NB)
     except OSError:
         return False
     return True

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
-from typing import TypeVar, final
+from concurrent.futures import Executor, Future, ThreadPoolExecutor, wait
+from typing import Any, TypeVar, final
 
-from kinetoscope._base.system import num_processors
+from kinetoscope._base.system import HAS_THREADS, num_processors
 from kinetoscope._native import Reading
 
 _MAX_THREADS = 8
@@ -19,7 +19,7 @@ _Outcome = TypeVar("_Outcome")
 
 @final
 class Workers:
-    """A pool of threads that read, one per processor, at most 8.
+    """A pool of threads that read, one per processor, at most 8. Without threads, the caller reads.
 
     Use it as a context. On Ctrl-C, or if the block raises, it cancels running reads and joins all
     threads.
@@ -27,7 +27,7 @@ class Workers:
 
     def __init__(self, max_items: int = _MAX_THREADS) -> None:
         self._reading = Reading()
-        self._threads = ThreadPoolExecutor(_num_threads(max_items), thread_name_prefix="kinetoscope")
+        self._executor = _executor(max_items)
 
     def __enter__(self) -> Workers:
         return self
@@ -35,11 +35,11 @@ class Workers:
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is not None:
             self._reading.cancel()
-        self._threads.shutdown(cancel_futures=True)
+        self._executor.shutdown(cancel_futures=True)
 
     def begin(self, work: Callable[[_Item, Reading], _Result], item: _Item) -> Future[_Result]:
         """Starts `work(item, reading)`; `reading` goes to the native reader."""
-        return self._threads.submit(work, item, self._reading)
+        return self._executor.submit(work, item, self._reading)
 
     def finish(
         self, futures: Sequence[Future[_Result]], look: Callable[[int, int], object] | None = None
@@ -90,5 +90,23 @@ def for_each(
         return workers.finish([workers.begin(work, item) for item in items], look)
 
 
+def _executor(num_items: int) -> Executor:
+    if not HAS_THREADS:
+        return _CallersThread()
+    return ThreadPoolExecutor(_num_threads(num_items), thread_name_prefix="kinetoscope")
+
+
 def _num_threads(num_items: int) -> int:
     return max(1, min(num_processors(), num_items, _MAX_THREADS))
+
+
+class _CallersThread(Executor):
+    """Runs work at once."""
+
+    def submit(self, fn: Callable[..., _Result], /, *args: Any, **kwargs: Any) -> Future[_Result]:
+        future = Future[_Result]()
+        try:
+            future.set_result(fn(*args, **kwargs))
+        except BaseException as error:  # noqa: BLE001 - the future raises it
+            future.set_exception(error)
+        return future

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from threading import Condition, Event, Thread
+from threading import Condition, Event
 from typing import Any
 
+from kinetoscope._base.system import HAS_THREADS, run_in_background
 from kinetoscope._notebook.batching import MessageBatch, Send
 
 Request = dict[str, Any]
 """A request with its `id`, which the response repeats."""
 
-_IDLE_S = 5.0
+_IDLE_S = 5.0 if HAS_THREADS else 0
 
 
 class RequestQueue:
@@ -37,7 +38,7 @@ class RequestQueue:
             self._waiting.update((str(request["id"]), request) for request in requests)
             if not self._has_thread:
                 self._has_thread = True
-                Thread(target=self._work, name="timeline", daemon=True).start()
+                run_in_background(self._work, "timeline")
             self._changed.notify()
 
     def close(self) -> None:
