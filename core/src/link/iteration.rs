@@ -1,17 +1,19 @@
-//! Finds iterations: the ranges named `ProfilerStep#n`.
+//! Finds iterations: the ranges named `ProfilerStep#n`, or the steps of a serving engine.
 
 use super::late_step;
+use super::step_marker::{IterationSource, StepMarker, StepMarkers};
 use crate::id::OptionalColumn;
 use crate::sort;
 use crate::time::{Dur, TimeRange, Ts};
 use crate::trace::Trace;
 use crate::trace::iteration::iteration_number;
 use crate::trace::kind::EventKind;
+use crate::trace::step_name::StepFacts;
 
 /// One iteration of the training or serving loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Iteration {
-    /// The number after `ProfilerStep#`.
+    /// The number after `ProfilerStep#`, or the engine's own, or the place on its thread.
     pub number: i64,
     /// Row of the host event.
     pub event: u32,
@@ -19,6 +21,8 @@ pub struct Iteration {
     pub start: Ts,
     /// Its duration.
     pub dur: Dur,
+    /// What a serving engine tells about it.
+    pub facts: StepFacts,
     /// Whether the observer of the Execution Trace ran in it, which inflates its host times.
     pub is_observed: bool,
 }
@@ -36,24 +40,51 @@ impl Iteration {
     }
 }
 
-/// The iterations in the order of time, and rows of annotations that begin later than theirs.
-pub(super) fn find_iterations(trace: &Trace) -> (Vec<Iteration>, Vec<usize>) {
+/// Iterations, and how they were found.
+#[derive(Debug, Default)]
+pub(super) struct FoundIterations {
+    /// In the order of time.
+    pub iterations: Vec<Iteration>,
+    /// Rows of annotations that begin later than their iteration.
+    pub late: Vec<usize>,
+    /// What marks them, and what else could.
+    pub source: IterationSource,
+}
+
+/// Finds the iterations: those of the profiler, or those of what marks more of them.
+pub(super) fn find_iterations(trace: &Trace) -> FoundIterations {
+    let markers = StepMarkers::find(trace);
+    let mut iterations = profiler_steps(trace, markers.rows(StepMarker::Profiler));
+    let late = late_step::mend(trace, &mut iterations);
+    in_order(&mut iterations);
+    remove_stub(trace, &mut iterations);
+    let source = markers.source(iterations.len());
+    if let Some(marker) = source.taken.filter(|marker| *marker != StepMarker::Profiler) {
+        iterations = markers.iterations(trace, marker);
+        in_order(&mut iterations);
+        return FoundIterations { iterations, late: Vec::new(), source };
+    }
+    markers.describe(trace, &mut iterations);
+    FoundIterations { iterations, late, source }
+}
+
+fn in_order(iterations: &mut [Iteration]) {
+    sort::by_key(iterations, |iteration| (iteration.start, iteration.number, iteration.event));
+}
+
+fn profiler_steps(trace: &Trace, rows: impl Iterator<Item = u32>) -> Vec<Iteration> {
     let events = &trace.events;
-    let mut iterations: Vec<Iteration> = (0..events.len())
-        .filter(|row| !trace.is_on_device(*row))
-        .filter_map(|row| {
-            let number = iteration_number(trace.event_name(row))?;
-            let (start, dur) = (events.start[row], events.dur[row]);
-            Some(Iteration { number, event: row as u32, start, dur, is_observed: false })
-        })
-        .collect();
-    sort::by_key(&mut iterations, |iteration| (iteration.start, iteration.number, iteration.event));
+    let step = |row: u32| {
+        let number = iteration_number(trace.event_name(row as usize))?;
+        let (start, dur) = (events.start[row as usize], events.dur[row as usize]);
+        Some(Iteration { number, event: row, start, dur, facts: StepFacts::default(), is_observed: false })
+    };
+    let mut iterations: Vec<Iteration> = rows.filter_map(step).collect();
+    in_order(&mut iterations);
     // The same range may stand in the file as an annotation and as an operator; a number that comes
     // again later is a second recording.
     iterations.dedup_by(|next, last| next.number == last.number && next.start < last.start.after(last.dur));
-    let late = late_step::mend(trace, &mut iterations);
-    sort::by_key(&mut iterations, |iteration| (iteration.start, iteration.number, iteration.event));
-    (iterations, late)
+    iterations
 }
 
 /// Removes the last iteration if it is empty: the loop ended right after the step that began it.
@@ -61,7 +92,7 @@ pub(super) fn find_iterations(trace: &Trace) -> (Vec<Iteration>, Vec<usize>) {
 /// It has no event but Python frames. All others have, and it lasts less than half of the shortest.
 /// Or some have, and it lasts less than a tenth of the shortest. One as long as others lost its
 /// events.
-pub(super) fn remove_stub(trace: &Trace, iterations: &mut Vec<Iteration>) {
+fn remove_stub(trace: &Trace, iterations: &mut Vec<Iteration>) {
     let is_work = |row: &usize| {
         let is_own = trace.events.kind[*row] == EventKind::Python || iteration_number(trace.event_name(*row)).is_some();
         !is_own && !trace.is_on_device(*row)

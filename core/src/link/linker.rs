@@ -2,7 +2,9 @@
 //! launches, iterations and nodes.
 
 use super::event_warnings::count_events;
+use super::iteration::FoundIterations;
 use super::links::Links;
+use super::step_marker::StepMarker;
 use super::{
     iteration, launch, launch_order, lost_launch, nesting, node, observed_iteration, overlong, owner, partial_graphs,
 };
@@ -20,13 +22,14 @@ pub(super) fn link(trace: &Trace, max_threads: usize) -> Links {
         let mut warnings = Warnings::default();
         count_odd_durations(trace, &mut warnings);
         let (launch, launched) = launch::link_launches(trace, &mut warnings);
-        let (mut iterations, late) = iteration::find_iterations(trace);
-        iteration::remove_stub(trace, &mut iterations);
+        let FoundIterations { mut iterations, late, source } = iteration::find_iterations(trace);
         observed_iteration::mark(trace, &mut iterations);
-        let nodes = node::link_nodes(trace, &iterations, &mut warnings);
+        // Only the profiler's steps are in an Execution Trace, too.
+        let steps = if source.taken == Some(StepMarker::Profiler) { &iterations[..] } else { &[] };
+        let nodes = node::link_nodes(trace, steps, &mut warnings);
         count_events(trace, WarningKind::LateStep, late.into_iter(), &mut warnings);
         let iteration = iteration::of_events(trace, &iterations, &launch);
-        Links { launch, launched, nodes, iterations, iteration, warnings, ..Links::default() }
+        Links { launch, launched, nodes, iterations, iteration_source: source, iteration, warnings, ..Links::default() }
     };
     let ((nesting, mut warnings), joined) = both(max_threads, nest, join);
     warnings.extend(&joined.warnings);

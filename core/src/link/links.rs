@@ -5,6 +5,7 @@ use super::launch::LaunchedEvents;
 use super::nesting::Nesting;
 use super::node::NodeLinks;
 use super::owner::NamedOwner;
+use super::step_marker::IterationSource;
 use crate::id::OptionalColumn;
 use crate::warning::Warnings;
 
@@ -30,6 +31,8 @@ pub struct Links {
     pub nodes: NodeLinks,
     /// Iterations in the order of time.
     pub iterations: Vec<Iteration>,
+    /// What marks them, and what else could.
+    pub iteration_source: IterationSource,
     /// Row in `iterations`.
     pub iteration: OptionalColumn,
     /// Rows that should be linked and are not.

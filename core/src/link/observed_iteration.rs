@@ -56,6 +56,7 @@ pub(super) fn clean_range(iterations: &[Iteration], whole: TimeRange) -> Option<
 mod tests {
     use super::*;
     use crate::time::{Dur, Ts};
+    use crate::trace::step_name::StepFacts;
 
     const WHOLE: TimeRange = TimeRange { start: Ts(0), end: Ts(1000) };
 
@@ -66,6 +67,7 @@ mod tests {
             event: 0,
             start: Ts(100 + 10 * at),
             dur: Dur(10),
+            facts: StepFacts::default(),
             is_observed: letter == 'o',
         };
         let iterations: Vec<_> = (0..).zip(iterations.chars()).map(iteration).collect();

@@ -15,6 +15,7 @@ pub mod node;
 pub mod number_pool;
 mod producer;
 pub mod schema;
+pub mod step_name;
 pub mod tensor;
 pub mod track;
 

@@ -1,0 +1,207 @@
+//! Finds the ranges that mark the steps of a loop: the profiler's, or those of a serving engine or
+//! a trainer.
+
+use std::cmp::Reverse;
+
+use super::iteration::Iteration;
+use crate::id::TrackId;
+use crate::sort;
+use crate::time::Ts;
+use crate::trace::Trace;
+use crate::trace::iteration::iteration_number;
+use crate::trace::kind::EventKind;
+use crate::trace::step_name::StepFacts;
+
+/// Who marks the steps, the most telling first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum StepMarker {
+    /// The profiler: `ProfilerStep#n`.
+    Profiler,
+    /// A serving engine, whose names have numbers of requests and tokens.
+    Engine,
+    /// vLLM, whose names of the stages of a step have none.
+    Stage,
+    /// A trainer.
+    Trainer,
+    /// Python functions that engines and trainers call once a step.
+    Function,
+}
+
+/// Names of ranges of trainers, one a step.
+const TRAINERS: [&str; 3] = ["[pl][profile]run_training_batch", "run_training_batch", "DeepSpeedEngine.forward"];
+
+/// The first stage of a step of vLLM.
+const STAGE: &str = "gpu_model_runner: preprocess";
+
+/// Python functions of engines and trainers: the end of their file, and their name.
+const FUNCTIONS: [(&str, &str); 6] = [
+    ("worker.py", "execute_model"),
+    ("scheduler.py", "run_batch"),
+    ("server.py", "generate_token"),
+    ("trainer.py", "training_step"),
+    ("training.py", "train_step"),
+    ("train.py", "train_step"),
+];
+
+impl StepMarker {
+    /// All markers, the most telling first.
+    pub const ALL: [Self; 5] = [Self::Profiler, Self::Engine, Self::Stage, Self::Trainer, Self::Function];
+
+    fn of_range(name: &str) -> Option<Self> {
+        if iteration_number(name).is_some() {
+            Some(Self::Profiler)
+        } else if name == STAGE {
+            Some(Self::Stage)
+        } else if TRAINERS.contains(&name) {
+            Some(Self::Trainer)
+        } else {
+            StepFacts::of(name).map(|_| Self::Engine)
+        }
+    }
+
+    /// `vllm/v1/worker/gpu_worker.py(612): execute_model`.
+    fn of_function(name: &str) -> Option<Self> {
+        let (place, function) = name.rsplit_once("): ")?;
+        let (file, _) = place.rsplit_once('(')?;
+        let is_step = FUNCTIONS.iter().any(|(end, known)| *known == function && file.ends_with(end));
+        is_step.then_some(Self::Function)
+    }
+
+    /// Python functions are marked by their frames, the others by a range of the user's or of NVTX.
+    fn fits(self, kind: EventKind) -> bool {
+        match self {
+            Self::Function => kind == EventKind::Python,
+            _ => matches!(kind, EventKind::Annotation | EventKind::Operator | EventKind::Other),
+        }
+    }
+}
+
+/// What marks the iterations of a trace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct IterationSource {
+    /// What was taken; `None` without iterations.
+    pub taken: Option<StepMarker>,
+    /// The number of iterations that each marker would give, as [`StepMarker::ALL`].
+    pub counts: [u32; StepMarker::ALL.len()],
+}
+
+/// A range around a step, or at its begin.
+#[derive(Debug, Clone, Copy)]
+struct MarkerRange {
+    row: u32,
+    track: TrackId,
+    start: Ts,
+    end: Ts,
+}
+
+/// The ranges of each marker. None is in another one of its marker and thread, but the profiler's.
+pub(super) struct StepMarkers {
+    ranges: [Vec<MarkerRange>; StepMarker::ALL.len()],
+}
+
+impl StepMarkers {
+    /// Finds the ranges.
+    pub(super) fn find(trace: &Trace) -> Self {
+        let of_name = |text| StepMarker::of_range(text).or_else(|| StepMarker::of_function(text));
+        let by_name: Vec<Option<StepMarker>> = trace.strings.iter().map(of_name).collect();
+        let events = &trace.events;
+        let mut ranges: [Vec<MarkerRange>; StepMarker::ALL.len()] = Default::default();
+        for (row, name) in events.name.iter().enumerate() {
+            let Some(marker) = by_name[name.index()] else { continue };
+            if marker.fits(events.kind[row]) && !trace.is_on_device(row) {
+                let (track, start) = (events.track[row], events.start[row]);
+                let end = start.after(events.dur[row]);
+                ranges[marker as usize].push(MarkerRange { row: row as u32, track, start, end });
+            }
+        }
+        for ranges in &mut ranges[1..] {
+            keep_outermost(ranges);
+        }
+        Self { ranges }
+    }
+
+    /// Rows of the ranges of a marker.
+    pub(super) fn rows(&self, marker: StepMarker) -> impl Iterator<Item = u32> {
+        self.ranges[marker as usize].iter().map(|range| range.row)
+    }
+
+    /// Which marker to take beside so many steps of the profiler: the first with enough ranges.
+    pub(super) fn source(&self, num_profiler_steps: usize) -> IterationSource {
+        let mut counts = self.ranges.each_ref().map(|ranges| ranges.len() as u32);
+        counts[StepMarker::Profiler as usize] = num_profiler_steps as u32;
+        let is_enough = |marker: &StepMarker| match (marker, counts[*marker as usize]) {
+            (StepMarker::Engine | StepMarker::Stage, num) => num as usize > num_profiler_steps,
+            (StepMarker::Trainer | StepMarker::Function, num) => num > 1 && num_profiler_steps == 0,
+            (StepMarker::Profiler, _) => false,
+        };
+        let profiler = (num_profiler_steps > 0).then_some(StepMarker::Profiler);
+        IterationSource { taken: StepMarker::ALL.into_iter().find(is_enough).or(profiler), counts }
+    }
+
+    /// The iterations of a marker, by thread. Each lasts until the next one of its thread if work
+    /// follows its range. The last one ends with that work, but is no longer than all others.
+    pub(super) fn iterations(&self, trace: &Trace, marker: StepMarker) -> Vec<Iteration> {
+        let ranges = &self.ranges[marker as usize];
+        let work_end = work_ends(trace, ranges);
+        let mut iterations = Vec::with_capacity(ranges.len());
+        for thread in ranges.chunk_by(|range, next| range.track == next.track) {
+            let first = iterations.len();
+            for (at, range) in thread.iter().enumerate() {
+                let next = thread.get(at + 1).map(|next| next.start);
+                let end = work_end[first + at].map_or(range.end, |work| next.unwrap_or(work));
+                let facts = facts(trace, range.row).unwrap_or_default();
+                let number = facts.number.unwrap_or(at as i64);
+                let (start, dur) = (range.start, end.since(range.start));
+                iterations.push(Iteration { number, event: range.row, start, dur, facts, is_observed: false });
+            }
+            if let [others @ .., last] = &mut iterations[first..]
+                && let Some(longest) = others.iter().map(|other| other.dur).max()
+            {
+                let own = thread[others.len()].end.since(last.start);
+                last.dur = last.dur.min(longest.max(own));
+            }
+        }
+        iterations
+    }
+
+    /// Adds what an engine tells to the steps of the profiler, where it has one range in each.
+    pub(super) fn describe(&self, trace: &Trace, iterations: &mut [Iteration]) {
+        let mut inside: Vec<Option<u32>> = vec![None; iterations.len()];
+        let mut is_single = vec![true; iterations.len()];
+        for range in &self.ranges[StepMarker::Engine as usize] {
+            if let Some(at) = Iteration::at(iterations, range.start) {
+                is_single[at] = inside[at].replace(range.row).is_none();
+            }
+        }
+        for ((iteration, row), _) in iterations.iter_mut().zip(inside).zip(is_single).filter(|(_, single)| *single) {
+            iteration.facts = row.and_then(|row| facts(trace, row)).unwrap_or_default();
+        }
+    }
+}
+
+fn facts(trace: &Trace, row: u32) -> Option<StepFacts> {
+    StepFacts::of(trace.event_name(row as usize))
+}
+
+fn keep_outermost(ranges: &mut Vec<MarkerRange>) {
+    sort::by_key(ranges, |range| (range.track, range.start, Reverse(range.end), range.row));
+    ranges.dedup_by(|next, last| next.track == last.track && next.end <= last.end);
+}
+
+/// When the work ended that follows a range on its thread, before the next one; `None` if none does.
+fn work_ends(trace: &Trace, ranges: &[MarkerRange]) -> Vec<Option<Ts>> {
+    let events = &trace.events;
+    let mut ends: Vec<Option<Ts>> = vec![None; ranges.len()];
+    for row in 0..events.len() {
+        if !matches!(events.kind[row], EventKind::Operator | EventKind::Launch) {
+            continue;
+        }
+        let (track, start) = (events.track[row], events.start[row]);
+        let after = ranges.partition_point(|range| (range.track, range.start) <= (track, start));
+        let Some(at) = after.checked_sub(1).filter(|at| ranges[*at].track == track) else { continue };
+        if start >= ranges[at].end {
+            ends[at] = ends[at].max(Some(start.after(events.dur[row])));
+        }
+    }
+    ends
+}
