@@ -78,6 +78,7 @@ mod shared;
 mod shrink;
 mod snapshot_hostile;
 mod stacks;
+mod steps;
 mod stragglers;
 mod stream_wait;
 mod summary;

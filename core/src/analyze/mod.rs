@@ -92,7 +92,9 @@ pub use selection::{Selection, SelectionRequest};
 pub use sequence::{SequenceRow, sequences};
 pub use stacks::{StackRow, stacks};
 pub(crate) use summary::outline;
-pub use summary::{DeviceRow, IterationRow, IterationTime, KindRow, Summary, TOP, TimeOutline, brief_summary, summary};
+pub use summary::{
+    DeviceRow, IterationRow, IterationTime, KindRow, MarkerRow, Summary, TOP, TimeOutline, brief_summary, summary,
+};
 pub use tensor_core::uses_tensor_cores;
 pub use unlinked_reason::UnlinkedReason;
 pub use verdict::{Problem, Verdict, VerdictState, verdict};

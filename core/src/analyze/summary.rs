@@ -17,6 +17,7 @@ use super::operator::{OperatorRow, operators};
 use super::selection::Selection;
 use super::statistics::Durations;
 use super::verdict::{Problem, Verdict, VerdictState, verdict};
+use crate::link::{LinkedTrace, StepMarker};
 use crate::time::{TimeRange, add_ns};
 use crate::trace::kind::EventKind;
 
@@ -74,6 +75,8 @@ pub struct Summary {
     pub problems: Vec<Problem>,
     /// The time in which any finding costs, where overlapping costs count once.
     pub findings_cost_ns: i64,
+    /// What marks the iterations, and what else could; empty if that is the profiler alone.
+    pub iteration_markers: Vec<MarkerRow>,
     /// Defects survived.
     pub health: Vec<HealthRow>,
     /// How much was linked, over the whole trace.
@@ -108,6 +111,19 @@ pub struct KindRow {
     pub total_ns: i64,
     /// `Σ (dur − Σ dur of children)`, which does not.
     pub self_ns: i64,
+}
+
+/// Ranges that mark iterations, or could.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct MarkerRow {
+    /// Who marks them: see [`StepMarker`].
+    pub marker: &'static str,
+    /// Name of the first range.
+    pub name: String,
+    /// Number of the iterations that they give.
+    pub count: u64,
+    /// Whether they were taken.
+    pub is_taken: bool,
 }
 
 /// An iteration.
@@ -199,6 +215,7 @@ fn with_findings(
         verdict: state,
         problems,
         findings_cost_ns: totals.union_ns,
+        iteration_markers: iteration_markers(linked),
         health: health(linked),
         coverage: coverage(linked),
     }
@@ -219,6 +236,17 @@ pub(crate) fn outline(selection: &Selection<'_>) -> TimeOutline {
         iteration_time: IterationTime::of(&iterations),
         iterations,
     }
+}
+
+fn iteration_markers(linked: &LinkedTrace) -> Vec<MarkerRow> {
+    let source = linked.links.iteration_source;
+    let row = |marker: StepMarker| {
+        let count = u64::from(source.counts[marker as usize]);
+        let name = linked.trace.event_name(source.first[marker as usize]? as usize).to_owned();
+        (count > 0).then(|| MarkerRow { marker: marker.name(), name, count, is_taken: source.taken == Some(marker) })
+    };
+    let rows: Vec<_> = StepMarker::ALL.into_iter().filter_map(row).collect();
+    if rows.iter().all(|row| row.marker == StepMarker::Profiler.name()) { Vec::new() } else { rows }
 }
 
 fn devices(selection: &Selection<'_>) -> Vec<DeviceRow> {

@@ -5,9 +5,9 @@ use super::operator::{self, OperatorCalls};
 use super::options::{OptionDoc, OptionKind, Options};
 use super::result::AnalysisResult;
 use super::selection::Selection;
-use super::summary::{IterationRow, Summary, summary};
+use super::summary::{IterationRow, MarkerRow, Summary, summary};
 use super::{finding, kernel, module};
-use crate::table::{Column, Table, float, int, put_name, text};
+use crate::table::{Column, Table, boolean, float, int, put_name, text};
 
 /// One screen about a trace.
 pub(super) static SUMMARY: Analysis = Analysis {
@@ -32,8 +32,10 @@ fn answer(selection: &Selection<'_>, options: &Options) -> AnalysisResult {
     let kernels = std::mem::take(&mut summary.kernels);
     let modules = std::mem::take(&mut summary.modules);
     let findings = std::mem::take(&mut summary.findings);
+    let markers = std::mem::take(&mut summary.iteration_markers);
     AnalysisResult::of(&TABLE, vec![summary], "")
         .and(&ITERATIONS, iterations)
+        .and(&MARKERS, markers)
         .and(&operator::TABLE, operators.into_iter().map(OperatorCalls::from).collect())
         .and(&kernel::TABLE, kernels)
         .and(&module::TABLE, modules)
@@ -80,6 +82,18 @@ static ITERATIONS: Table<Vec<IterationRow>> = Table {
         int("dur_ns", |rows, at| Some(rows[at].dur_ns)),
         int("device_busy_ns", |rows, at| rows[at].device_busy_ns),
         int("device_unknown_ns", |rows, at| Some(rows[at].device_unknown_ns)),
+    ],
+};
+
+static MARKERS: Table<Vec<MarkerRow>> = Table {
+    name: "iteration_markers",
+    doc: "ranges that mark iterations, or could",
+    num_rows: Vec::len,
+    columns: &[
+        text("marker", |rows, at, out| put_name(out, rows[at].marker)),
+        text("name", |rows, at, out| put_name(out, &rows[at].name)),
+        int("count", |rows, at| Some(rows[at].count as i64)),
+        boolean("is_taken", |rows, at| Some(rows[at].is_taken)),
     ],
 };
 

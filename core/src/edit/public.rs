@@ -2,6 +2,7 @@
 
 use super::public_names::{PublicNames, contains, words};
 use crate::trace::iteration::iteration_number;
+use crate::trace::step_name::StepFacts;
 use crate::vendor::{self, is_backend};
 
 /// The largest number of an id (of 64 bits) has as many digits.
@@ -12,11 +13,12 @@ const MAX_VERSION_DIGITS: usize = 5;
 
 impl PublicNames {
     /// Whether a name is one that `PyTorch` gives: an operator, a function of the backward graph
-    /// (`AddmmBackward0`), an annotation, a step of the profiler.
+    /// (`AddmmBackward0`), an annotation, a step of the profiler or of a serving engine.
     pub(super) fn is_public(&self, name: &str) -> bool {
         self.has("annotation", name)
             || self.is_operator(name)
             || iteration_number(name).is_some()
+            || StepFacts::of(name).is_some()
             || self.is_backward(name)
             || self.is_fused(name)
             || is_number(name)

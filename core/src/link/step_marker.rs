@@ -47,6 +47,17 @@ impl StepMarker {
     /// All markers, the most telling first.
     pub const ALL: [Self; 5] = [Self::Profiler, Self::Engine, Self::Stage, Self::Trainer, Self::Function];
 
+    /// Its name in tables.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Profiler => "profiler",
+            Self::Engine => "engine",
+            Self::Stage => "stage",
+            Self::Trainer => "trainer",
+            Self::Function => "function",
+        }
+    }
+
     fn of_range(name: &str) -> Option<Self> {
         if iteration_number(name).is_some() {
             Some(Self::Profiler)
@@ -83,6 +94,8 @@ pub struct IterationSource {
     pub taken: Option<StepMarker>,
     /// The number of iterations that each marker would give, as [`StepMarker::ALL`].
     pub counts: [u32; StepMarker::ALL.len()],
+    /// The first event of each marker.
+    pub first: [Option<u32>; StepMarker::ALL.len()],
 }
 
 /// A range around a step, or at its begin.
@@ -135,7 +148,8 @@ impl StepMarkers {
             (StepMarker::Profiler, _) => false,
         };
         let profiler = (num_profiler_steps > 0).then_some(StepMarker::Profiler);
-        IterationSource { taken: StepMarker::ALL.into_iter().find(is_enough).or(profiler), counts }
+        let first = self.ranges.each_ref().map(|ranges| ranges.first().map(|range| range.row));
+        IterationSource { taken: StepMarker::ALL.into_iter().find(is_enough).or(profiler), counts, first }
     }
 
     /// The iterations of a marker, by thread. Each lasts until the next one of its thread if work

@@ -4,6 +4,7 @@ use super::column::{Column, Table, boolean, float, int, json, put, put_name, tex
 use crate::id::TrackId;
 use crate::link::LinkedTrace;
 use crate::trace::flow::FlowId;
+use crate::trace::step_name::StepFacts;
 
 /// One row a point in time.
 pub(super) static INSTANTS: Table = Table {
@@ -78,7 +79,7 @@ const FLOW_COLUMNS: &[Column] = &[
 /// One row an iteration.
 pub(super) static ITERATIONS: Table = Table {
     name: "iterations",
-    doc: "an iteration (`ProfilerStep#n`)",
+    doc: "an iteration (`ProfilerStep#n`), or a step of a serving engine or trainer",
     num_rows: |linked| linked.links.iterations.len(),
     columns: &[
         int("iteration", |linked, row| Some(linked.links.iterations[row].number)),
@@ -86,8 +87,21 @@ pub(super) static ITERATIONS: Table = Table {
         int("dur_ns", |linked, row| Some(linked.links.iterations[row].dur.0)),
         int("event_id", |linked, row| Some(super::event::id(linked, linked.links.iterations[row].event))),
         boolean("is_observed", |linked, row| Some(linked.links.iterations[row].is_observed)),
+        text("marker", |linked, _, out| {
+            linked.links.iteration_source.taken.is_some_and(|marker| put(out, marker.name()))
+        }),
+        text("phase", |linked, row, out| facts(linked, row).phase.is_some_and(|phase| put(out, phase.name()))),
+        uint("num_requests", |linked, row| facts(linked, row).num_requests),
+        uint("num_context_requests", |linked, row| facts(linked, row).context.num_requests),
+        uint("num_context_tokens", |linked, row| facts(linked, row).context.num_tokens),
+        uint("num_generated_tokens", |linked, row| facts(linked, row).generation.num_tokens),
+        uint("num_kv_tokens", |linked, row| facts(linked, row).num_kv_tokens()),
     ],
 };
+
+fn facts(linked: &LinkedTrace, row: usize) -> StepFacts {
+    linked.links.iterations[row].facts
+}
 
 fn process(linked: &LinkedTrace, track: TrackId, out: &mut String) -> bool {
     put(out, linked.trace.strings.text(linked.trace.track(track).process))

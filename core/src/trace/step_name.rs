@@ -68,6 +68,12 @@ impl StepFacts {
         vllm(name).or_else(|| sglang(name)).or_else(|| tensorrt_llm(name))
     }
 
+    /// Tokens that the step attends to, of the groups that tell.
+    pub fn num_kv_tokens(&self) -> Option<u64> {
+        let known = [self.context.num_kv_tokens, self.generation.num_kv_tokens].into_iter().flatten();
+        known.reduce(u64::saturating_add)
+    }
+
     /// Facts by the requests of both kinds. More new tokens than requests are proposed ones.
     fn of_groups(number: Option<i64>, context: RequestGroup, generation: RequestGroup) -> Self {
         let [num_context, num_generation] = [context, generation].map(|group| group.num_requests.unwrap_or(0));

@@ -121,7 +121,7 @@ class Trace(Analyses, KernelSources):
 
     @cached_property
     def iterations(self) -> lazy.Table:
-        """Training steps (`ProfilerStep#n`)."""
+        """Iterations: `ProfilerStep#n`, or steps of a serving engine or trainer (`marker`)."""
         return self.table("iterations")
 
     @cached_property

@@ -209,6 +209,16 @@ _LAYOUTS = (
         ),
     ),
     _Layout(
+        "iteration_markers",
+        "Markers of iterations",
+        (
+            _word("marker", "marker"),
+            _word("first name", "name"),
+            _count("count", "count"),
+            _Column("taken", "is_taken", lambda is_taken: "yes" if is_taken else "no", is_number=False),
+        ),
+    ),
+    _Layout(
         "operators",
         "Top operators",
         (
