@@ -264,6 +264,17 @@ impl Trace {
         Ok(parts.into_iter().map(part).collect())
     }
 
+    /// The trace with iterations that events with names like one of `patterns` mark.
+    #[pyo3(signature = (patterns, *, max_threads = 1))]
+    fn with_iterations(&self, py: Python<'_>, patterns: Vec<String>, max_threads: usize) -> PyResult<Self> {
+        let linked = self.linked();
+        let marked = interruptible(py, move || {
+            LinkedTrace::with_iterations(linked.trace.clone(), &patterns, max_threads)
+                .map(|linked| Self::of(Arc::new(linked)))
+        })?;
+        marked.map_err(|error| raised(&error))
+    }
+
     /// A merged file as one trace in which no two ranks share the number of a device; `None` if
     /// none does.
     #[pyo3(signature = (*, max_threads = 1))]

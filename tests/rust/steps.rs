@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use kinetoscope::LinkedTrace;
 use kinetoscope::analyze::{MarkerRow, Selection, TOP, brief_summary};
 use kinetoscope::link::StepMarker;
+use kinetoscope::read::snapshot::read_snapshot;
 use kinetoscope::trace::step_name::Phase;
+use kinetoscope::{LinkedTrace, write_snapshot};
 use serde_json::json;
 
 use crate::{files, shared};
@@ -166,6 +167,31 @@ fn the_summary_tells_what_else_could_mark_them() {
     assert_eq!(markers, [row("engine", DECODE, 2, true), stage]);
     let profiler = Arc::new(linked(&[(1, "user_annotation", "ProfilerStep#3", 0, 50)]));
     assert_eq!(brief_summary(&Selection::all(&profiler), TOP).iteration_markers, []);
+}
+
+#[test]
+fn the_user_s_events_mark_steps_of_any_loop() {
+    let calls = [
+        (1, "user_annotation", "ProfilerStep#3", 0, 300),
+        (1, "user_annotation", "my step 1", 0, 50),
+        (1, "cpu_op", "aten::mm", 60, 20),
+        (1, "python_function", "loop.py(1): decode", 100, 50),
+        (1, "user_annotation", "my step 2", 100, 40),
+        (1, "kernel", "my step 3", 200, 20),
+    ];
+    let marked = |patterns: &[&str]| {
+        let patterns: Vec<_> = patterns.iter().map(ToString::to_string).collect();
+        LinkedTrace::with_iterations(linked(&calls).trace, &patterns, 1)
+    };
+    let steps = marked(&["my step *"]).unwrap();
+    assert_eq!((iterations(&steps), taken(&steps)), (vec![(0, 0, 100), (1, 100, 140)], Some(StepMarker::User)));
+    assert_eq!(iterations(&marked(&["*: decode", "aten::mm"]).unwrap()), [(0, 60, 80), (1, 100, 150)]);
+    assert_eq!(iterations(&marked(&[]).unwrap()), [(3, 0, 300)]);
+    let error = marked(&["my step 3", "x"]).unwrap_err().to_string();
+    assert_eq!(error, r#"expected host events with a name like one of ["my step 3", "x"], found none"#);
+
+    let bytes = write_snapshot(&steps.trace).unwrap();
+    assert_eq!(iterations(&LinkedTrace::new(read_snapshot(&bytes).unwrap())), iterations(&steps));
 }
 
 #[test]

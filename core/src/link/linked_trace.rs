@@ -15,8 +15,9 @@ use super::enclosing_events::{self, EnclosingEvents};
 use super::forward_backward::{self, ForwardBackward};
 use super::links::Links;
 use super::lost_work::{self, LostWork};
+use super::step_marker::StepMarker;
 use super::{linker, node, node_spans, observed_iteration, overlong, relink, sync};
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
 use crate::id::StrId;
 use crate::time::{Dur, TimeRange};
 use crate::trace::Trace;
@@ -68,6 +69,21 @@ impl LinkedTrace {
         let max_threads = if trace.events.len() < WORTH_A_THREAD { 1 } else { max_threads };
         let links = linker::link(&trace, max_threads);
         Self { trace, links, ..Self::default() }
+    }
+
+    /// Links a trace with iterations that the user's events mark: those whose names are like one of
+    /// `patterns`, in which `*` stands for any text. The trace keeps the patterns.
+    ///
+    /// # Errors
+    /// When no event of the host has such a name.
+    pub fn with_iterations(mut trace: Trace, patterns: &[String], max_threads: usize) -> Result<Self, Error> {
+        trace.set_iteration_patterns(patterns);
+        let linked = Self::with_threads(trace, max_threads);
+        if patterns.is_empty() || linked.links.iteration_source.taken == Some(StepMarker::User) {
+            return Ok(linked);
+        }
+        let expected = format!("host events with a name like one of {patterns:?}");
+        Err(ErrorKind::Request { expected, found: String::from("none") }.into())
     }
 
     /// Links a trace as if one iteration of its longer recording were all that the shorter one

@@ -8,7 +8,7 @@ use crate::id::TrackId;
 use crate::sort;
 use crate::time::Ts;
 use crate::trace::Trace;
-use crate::trace::iteration::iteration_number;
+use crate::trace::iteration::{is_like, iteration_number};
 use crate::trace::kind::EventKind;
 use crate::trace::step_name::StepFacts;
 
@@ -25,6 +25,8 @@ pub enum StepMarker {
     Trainer,
     /// Python functions that engines and trainers call once a step.
     Function,
+    /// The user, who gave the names of events.
+    User,
 }
 
 /// Names of ranges of trainers, one a step.
@@ -44,8 +46,8 @@ const FUNCTIONS: [(&str, &str); 6] = [
 ];
 
 impl StepMarker {
-    /// All markers, the most telling first.
-    pub const ALL: [Self; 5] = [Self::Profiler, Self::Engine, Self::Stage, Self::Trainer, Self::Function];
+    /// All markers, the most telling first; the user's decides wherever there is one.
+    pub const ALL: [Self; 6] = [Self::Profiler, Self::Engine, Self::Stage, Self::Trainer, Self::Function, Self::User];
 
     /// Its name in tables.
     pub const fn name(self) -> &'static str {
@@ -55,6 +57,7 @@ impl StepMarker {
             Self::Stage => "stage",
             Self::Trainer => "trainer",
             Self::Function => "function",
+            Self::User => "user",
         }
     }
 
@@ -82,6 +85,7 @@ impl StepMarker {
     fn fits(self, kind: EventKind) -> bool {
         match self {
             Self::Function => kind == EventKind::Python,
+            Self::User => true,
             _ => matches!(kind, EventKind::Annotation | EventKind::Operator | EventKind::Other),
         }
     }
@@ -117,11 +121,16 @@ impl StepMarkers {
     pub(super) fn find(trace: &Trace) -> Self {
         let of_name = |text| StepMarker::of_range(text).or_else(|| StepMarker::of_function(text));
         let by_name: Vec<Option<StepMarker>> = trace.strings.iter().map(of_name).collect();
+        let patterns = trace.iteration_patterns();
+        let is_user_s = |text: &str| patterns.iter().any(|pattern| is_like(text, pattern));
+        let of_user = |text| is_user_s(text).then_some(StepMarker::User);
+        let by_user: Vec<Option<StepMarker>> =
+            if patterns.is_empty() { vec![None; by_name.len()] } else { trace.strings.iter().map(of_user).collect() };
         let events = &trace.events;
         let mut ranges: [Vec<MarkerRange>; StepMarker::ALL.len()] = Default::default();
         for (row, name) in events.name.iter().enumerate() {
-            let Some(marker) = by_name[name.index()] else { continue };
-            if marker.fits(events.kind[row]) && !trace.is_on_device(row) {
+            let is_it = |marker: &StepMarker| marker.fits(events.kind[row]) && !trace.is_on_device(row);
+            for marker in [by_name[name.index()], by_user[name.index()]].into_iter().flatten().filter(is_it) {
                 let (track, start) = (events.track[row], events.start[row]);
                 let end = start.after(events.dur[row]);
                 ranges[marker as usize].push(MarkerRange { row: row as u32, track, start, end });
@@ -145,11 +154,13 @@ impl StepMarkers {
         let is_enough = |marker: &StepMarker| match (marker, counts[*marker as usize]) {
             (StepMarker::Engine | StepMarker::Stage, num) => num as usize > num_profiler_steps,
             (StepMarker::Trainer | StepMarker::Function, num) => num > 1 && num_profiler_steps == 0,
-            (StepMarker::Profiler, _) => false,
+            (StepMarker::Profiler | StepMarker::User, _) => false,
         };
+        let user = (counts[StepMarker::User as usize] > 0).then_some(StepMarker::User);
         let profiler = (num_profiler_steps > 0).then_some(StepMarker::Profiler);
         let first = self.ranges.each_ref().map(|ranges| ranges.first().map(|range| range.row));
-        IterationSource { taken: StepMarker::ALL.into_iter().find(is_enough).or(profiler), counts, first }
+        let taken = user.or_else(|| StepMarker::ALL.into_iter().find(is_enough)).or(profiler);
+        IterationSource { taken, counts, first }
     }
 
     /// The iterations of a marker, by thread. Each lasts until the next one of its thread if work

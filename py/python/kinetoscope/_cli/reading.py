@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypedDict
 
 from kinetoscope import _native
 from kinetoscope._base import lazy
@@ -25,6 +25,13 @@ if TYPE_CHECKING:
 _TRACE = "trace or job: file, folder, archive or URL"
 
 
+class _SharedOptions(TypedDict):
+    max_bytes: int | None
+    cache: str | None
+    ranks: lazy.RankMode
+    iterations: list[str] | None
+
+
 class ReadingOptions(NamedTuple):
     """Options of a command that reads traces."""
 
@@ -33,11 +40,18 @@ class ReadingOptions(NamedTuple):
     max_bytes: int | None
     cache: str | None
     merge_ranks: bool
+    iterations: list[str] | None
 
     @property
-    def ranks(self) -> lazy.RankMode:
-        """The argument `ranks` of `read`."""
-        return "merge" if self.merge_ranks else "split"
+    def shared(self) -> _SharedOptions:
+        """Arguments that `read`, `read_dir` and `read_several` take."""
+        ranks: lazy.RankMode = "merge" if self.merge_ranks else "split"
+        return {
+            "max_bytes": self.max_bytes,
+            "cache": self.cache,
+            "ranks": ranks,
+            "iterations": self.iterations,
+        }
 
 
 def add_trace(parser: argparse.ArgumentParser, nargs: str | None = None) -> None:
@@ -61,6 +75,8 @@ def add_reading(parser: argparse.ArgumentParser, *, needs_et: bool = False) -> N
     group.add_argument("--max-bytes", type=count, metavar="N", help="refuse files of more bytes after decompression")
     group.add_argument("--cache", metavar="DIR", help="store snapshots in DIR to read the same files faster")
     group.add_argument("--merge-ranks", action="store_true", help="read a file with several ranks as one trace")
+    help_text = "name of the events that mark iterations; * stands for any text; repeatable"
+    group.add_argument("--iterations", action="append", metavar="NAME", help=help_text)
 
 
 def add_rank(group: Group) -> None:
@@ -86,10 +102,10 @@ def read_path(path: str, options: ReadingOptions, output: Path | None = None) ->
         if options.et:
             raise ValueError(f"expected a file with --et, found a folder: {path}")
         et = False if options.no_et else None
-        return read_dir(path, et=et, max_bytes=options.max_bytes, cache=options.cache, ranks=options.ranks)
+        return read_dir(path, et=et, **options.shared)
     with busy(f"reading {path}"):
         execution = False if options.no_et else options.et
-        return read(path, execution, max_bytes=options.max_bytes, cache=options.cache, ranks=options.ranks)
+        return read(path, execution, **options.shared)
 
 
 def read_trace(path: str, options: ReadingOptions, output: Path | None = None) -> Trace | TraceSet:
@@ -141,7 +157,7 @@ def _read_several(paths: Sequence[str], options: ReadingOptions, output: Path | 
             note_input(path)
         refuse_input(output)
     et = False if options.no_et else None
-    job = read_several(paths, et=et, max_bytes=options.max_bytes, cache=options.cache, ranks=options.ranks)
+    job = read_several(paths, et=et, **options.shared)
     for path, reason in job.skipped.items():
         tell_problem(f"skipped {path}: {reason}")
     return job

@@ -58,6 +58,7 @@ def read_dir(  # noqa: PLR0913 - the options of `read`, by keyword
     executor: lazy.Executor | None = None,
     ranks: lazy.RankMode = "split",
     include_environment: bool = False,
+    iterations: Sequence[str] | None = None,
 ) -> TraceSet:
     """Reads all traces of a folder, and pairs Kineto traces with Execution Traces.
 
@@ -99,6 +100,7 @@ def read_dir(  # noqa: PLR0913 - the options of `read`, by keyword
         iteration=iteration,
         merges=ranks == "merge",
         include_environment=include_environment,
+        iterations=iterations,
     )
     job_options = JobOptions(eager=eager, progress=progress, executor=executor, has_executions=et is not False)
     archive = _as_archive(folder, storage_options)
@@ -119,13 +121,14 @@ def read_several(
     max_bytes: int | None = None,
     cache: lazy.Cache = None,
     ranks: lazy.RankMode = "split",
+    iterations: Sequence[str] | None = None,
 ) -> TraceSet:
     """Reads several files, archives and folders, at paths or URLs, as one job.
 
     Names of files are their paths. Also reads Execution Traces beside the files, unless `et` is
     False. Raises the errors of `read_dir`.
     """
-    options = Options(max_bytes, cache_folder(cache), merges=ranks == "merge")
+    options = Options(max_bytes, cache_folder(cache), merges=ranks == "merge", iterations=iterations)
     combined = Listing({}, {})
     for source in sources:
         listing = _list_source(source, options)
@@ -145,6 +148,7 @@ def read_archive(
         iteration=options.iteration,
         merges=options.merges,
         include_environment=options.include_environment,
+        iterations=options.iterations,
     )
     job = _read_archived_job(file, execution, job_options, JobOptions(has_executions=has_executions))
     if len(job) > 1:

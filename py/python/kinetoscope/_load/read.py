@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 class Options:
     """Options of `read` and `read_dir`, for each recording."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - options by keyword
         self,
         max_bytes: int | None,
         cache: str | None,
@@ -34,6 +34,7 @@ class Options:
         *,
         merges: bool = False,
         include_environment: bool = False,
+        iterations: Sequence[str] | None = None,
     ) -> None:
         if max_bytes is not None and max_bytes < 0:
             raise ValueError(f"expected max_bytes of at least 0, found {max_bytes}")
@@ -49,6 +50,8 @@ class Options:
         """Whether the ranks of a merged file stay one trace."""
         self.include_environment = include_environment
         """Whether metadata keep environment variables, host and user names."""
+        self.iterations = [iterations] if isinstance(iterations, str) else list(iterations or ())
+        """Names of the events that mark iterations; empty for the usual ones."""
 
 
 def read(  # noqa: PLR0913 - options by keyword
@@ -61,6 +64,7 @@ def read(  # noqa: PLR0913 - options by keyword
     storage_options: Mapping[str, lazy.Any] | None = None,
     ranks: lazy.Ranks = "split",
     include_environment: bool = False,
+    iterations: Sequence[str] | None = None,
 ) -> Trace | lazy.Any:
     """Reads a Kineto trace and its Execution Trace, and links them. Returns a Trace.
 
@@ -88,6 +92,11 @@ def read(  # noqa: PLR0913 - options by keyword
     file, and of all files of an archive together; default: no limit. `cache` is a folder of
     snapshots that make a second `read` of the same files fast; default: the folder of `use_cache`.
 
+    `iterations` is the name, or names, of the host events that mark iterations; `*` stands for any
+    text: `"execute_*"`. An iteration lasts until the next event on its thread if work follows its
+    event. By default, `ProfilerStep#n` marks them, or the steps of a serving engine or trainer:
+    `Trace.summary` lists what was found.
+
     `ranks` is about files with several ranks: `"split"` makes a job of them, and `"merge"` one
     Trace. A list of ranks returns a TraceSet of these alone. docs/merged-files.md says which files
     are merged, and where each event goes.
@@ -99,7 +108,8 @@ def read(  # noqa: PLR0913 - options by keyword
     `Trace.verdict` says whether a readable trace can be trusted.
 
     Raises:
-        TraceError: the content is not a readable trace; the message says where.
+        TraceError: the content is not a readable trace; the message says where. Or no event has a
+            name of `iterations`.
         OSError: a file cannot be opened.
         ImportError: a package for the URL is missing.
         ValueError: `source` is an empty path, `max_bytes` is negative, or a rank is missing.
@@ -107,7 +117,7 @@ def read(  # noqa: PLR0913 - options by keyword
     selected = _selected_ranks(ranks)
     merges = ranks == "merge"
     flags = {"merges": merges, "include_environment": include_environment}
-    options = Options(max_bytes, cache_folder(cache), num_processors(), iteration, **flags)
+    options = Options(max_bytes, cache_folder(cache), num_processors(), iteration, **flags, iterations=iterations)
     file = _open_source(source, storage_options)
     is_archive = _native.is_archive(file.head())
     execution = file.execution() if et is None else None if et is False else _open_source(et, storage_options)
@@ -210,6 +220,8 @@ def read_files(files: Sequence[File], options: Options, reading: _native.Reading
         return _tables(native, labels[0])
     if options.merges:
         native = native.with_separate_devices(max_threads=options.max_threads) or native
+    if options.iterations:
+        native = native.with_iterations(options.iterations, max_threads=options.max_threads)
     return Trace(native, labels[0], labels[1] if len(labels) > 1 else None)
 
 

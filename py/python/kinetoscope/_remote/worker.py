@@ -91,7 +91,7 @@ _trace_cache = _TraceCache()
 def _key(recording: Recording) -> str:
     files = [recording.files[name] for name in recording.pair.names]
     options = recording.options
-    key = [options.iteration, options.merges, options.include_environment, recording.part]
+    key = [options.iteration, options.merges, options.include_environment, options.iterations, recording.part]
     return repr([*map(_version, files), *key])
 
 
