@@ -139,7 +139,7 @@ proptest! {
     fn a_breakdown_is_that_of_every_microsecond(all in prop::collection::vec(work(), 0..12), part in part()) {
         let linked = linked(&all);
         let selection = selection(&linked, &part);
-        let rows = breakdown(&selection, &[BreakdownSpan { iteration: None, range: selection.span() }], MICRO_US * US);
+        let rows = breakdown(&selection, &[BreakdownSpan::of(selection.span())], MICRO_US * US);
         let inside: Vec<_> = all.iter().filter(|work| work.is_in(&part)).collect();
         for device in 0..2 {
             let of_device: Vec<_> = inside.iter().filter(|work| work.device == device).collect();
@@ -175,7 +175,7 @@ proptest! {
         let total = |from: i64, to: i64| {
             let part = Part { range: Some((from, to)), stream: None, is_launched_inside: false, is_unclipped: false };
             let selection = selection(&linked, &part);
-            let rows = breakdown(&selection, &[BreakdownSpan { iteration: None, range: selection.span() }], 0);
+            let rows = breakdown(&selection, &[BreakdownSpan::of(selection.span())], 0);
             let kernels: i64 = kernels(&selection, 0).iter().map(|row| row.total_ns).sum();
             (rows.iter().map(|row| row.compute_ns).sum::<i64>(), rows.iter().map(|row| row.busy_ns).sum::<i64>(), kernels)
         };

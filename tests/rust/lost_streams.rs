@@ -29,7 +29,7 @@ fn stream(number: i64) -> Value {
 /// Idle and unknown time of each device.
 fn idle_and_unknown(linked: &Arc<LinkedTrace>) -> Vec<(Option<i64>, i64, i64)> {
     let selection = whole(linked);
-    let rows = breakdown(&selection, &[BreakdownSpan { iteration: None, range: selection.span() }], MICRO_NS);
+    let rows = breakdown(&selection, &[BreakdownSpan::of(selection.span())], MICRO_NS);
     rows.iter().map(|row| (row.device, row.idle_ns, row.unknown_ns)).collect()
 }
 

@@ -18,11 +18,12 @@ const MAX_DOC: usize = 160;
 const MAX_WORDS: usize = 25;
 
 /// Units that columns of numbers may have.
-const UNITS: [&str; 15] = [
+const UNITS: [&str; 16] = [
     "%",
     "FLOP",
     "FLOP/byte",
     "GB/s",
+    "tokens/s",
     "TFLOP/s",
     "address",
     "as recorded",

@@ -2,21 +2,22 @@
 
 use std::sync::Arc;
 
-use kinetoscope::analyze::{MarkerRow, Selection, TOP, brief_summary};
+use kinetoscope::analyze::{MarkerRow, Selection, TOP, analysis, brief_summary};
+use kinetoscope::edit::{Redaction, redact};
 use kinetoscope::link::StepMarker;
 use kinetoscope::read::snapshot::read_snapshot;
 use kinetoscope::trace::step_name::Phase;
-use kinetoscope::{LinkedTrace, write_snapshot};
+use kinetoscope::{Limits, LinkedTrace, write_snapshot};
 use serde_json::json;
 
-use crate::{files, shared};
+use crate::{files, job, shared};
 
 /// An event of thread `tid`: category, name, start and duration in µs.
 type Call<'a> = (i64, &'a str, &'a str, i64, i64);
 
 fn linked(calls: &[Call<'_>]) -> LinkedTrace {
     let event = |(tid, cat, name, ts, dur): &Call<'_>| {
-        let pid = if *cat == "kernel" { 0 } else { 1 };
+        let pid = i32::from(*cat != "kernel");
         json!({"ph": "X", "cat": cat, "name": name, "pid": pid, "tid": tid, "ts": ts, "dur": dur})
     };
     let events: Vec<_> = calls.iter().map(event).collect();
@@ -124,6 +125,17 @@ fn the_profiler_s_steps_are_taken_unless_an_engine_has_more() {
 }
 
 #[test]
+fn stages_are_taken_where_nothing_better_is() {
+    let stage = "gpu_model_runner: preprocess";
+    let stages = [(1, "user_annotation", stage, 10, 5), (1, "user_annotation", stage, 60, 5)];
+    let profiler = linked(&[&stages[..], &[(1, "user_annotation", "ProfilerStep#3", 0, 100)]].concat());
+    assert_eq!(taken(&profiler), Some(StepMarker::Profiler));
+    let engine = linked(&[&stages[..], &[(1, "user_annotation", DECODE, 0, 50)]].concat());
+    assert_eq!(taken(&engine), Some(StepMarker::Engine));
+    assert_eq!(taken(&linked(&stages[..1])), Some(StepMarker::Stage));
+}
+
+#[test]
 fn two_steps_in_one_of_the_profiler_describe_neither() {
     let found = linked(&[
         (1, "user_annotation", "ProfilerStep#3", 0, 100),
@@ -190,8 +202,13 @@ fn the_user_s_events_mark_steps_of_any_loop() {
     let error = marked(&["my step 3", "x"]).unwrap_err().to_string();
     assert_eq!(error, r#"expected host events with a name like one of ["my step 3", "x"], found none"#);
 
+    let redacted = LinkedTrace::new(redact([&steps.trace], Redaction::default()).remove(0));
+    assert_eq!((iterations(&redacted), taken(&redacted)), (iterations(&steps), taken(&steps)));
+    let texts: Vec<&str> = redacted.trace.strings.iter().collect();
+    assert!(!texts.iter().any(|text| text.contains("my step 1")), "{texts:?}");
+
     let bytes = write_snapshot(&steps.trace).unwrap();
-    assert_eq!(iterations(&LinkedTrace::new(read_snapshot(&bytes).unwrap())), iterations(&steps));
+    assert_eq!(iterations(&LinkedTrace::new(read_snapshot(&bytes, Limits::default()).unwrap())), iterations(&steps));
 }
 
 #[test]
@@ -207,4 +224,41 @@ fn public_traces_of_engines_have_steps() {
             found.links.iterations.iter().map(|row| (row.facts.phase, row.facts.num_requests)).collect();
         assert_eq!(facts, [(Some(phase), Some(num_requests))], "{name}");
     }
+}
+
+#[test]
+fn the_breakdown_sums_phases() {
+    let found = linked(&[
+        (1, "user_annotation", "execute_context_2(48)_generation_0(0)", 0, 100),
+        (7, "kernel", "gemm", 10, 50),
+        (1, "user_annotation", "execute_context_0(0)_generation_2(2)", 100, 100),
+        (7, "kernel", "gemm", 110, 30),
+        (1, "user_annotation", "execute_context_0(0)_generation_3(3)", 200, 300),
+        (7, "kernel", "gemm", 210, 40),
+        (1, "user_annotation", "step[IDLE bs=0]", 500, 100),
+    ]);
+    let answer = analysis("breakdown").unwrap().answer(&Arc::new(found), "{}").unwrap();
+    let counts = ["phase", "num_iterations", "num_requests", "num_context_tokens", "num_generated_tokens"];
+    let expected = [vec![json!("prefill"), json!(1), json!(2), json!(48), json!(0)]];
+    let decode = vec![json!("decode"), json!(2), json!(5), json!(0), json!(5)];
+    assert_eq!(job::rows(&answer, "phases", &counts), [&expected[..], &[decode]].concat());
+    let times = ["span_ns", "compute_ns", "idle_ns", "output_token_ns", "tokens_per_s"];
+    let prefill = vec![json!(100_000), json!(50_000), json!(50_000), json!(null), json!(480_000.0)];
+    let decode = vec![json!(400_000), json!(70_000), json!(330_000), json!(200_000), json!(12_500.0)];
+    assert_eq!(job::rows(&answer, "phases", &times), [prefill, decode]);
+}
+
+#[test]
+fn sums_of_a_phase_are_unknown_if_a_step_does_not_tell() {
+    let found = linked(&[
+        (1, "user_annotation", "step[TARGET_VERIFY bs=2]", 0, 100),
+        (1, "user_annotation", "step[TARGET_VERIFY bs=2]", 100, 100),
+        (1, "user_annotation", "step[DECODE bs=2]", 200, 100),
+        (7, "kernel", "gemm", 10, 50),
+    ]);
+    let answer = analysis("breakdown").unwrap().answer(&Arc::new(found), "{}").unwrap();
+    let names = ["phase", "num_requests", "num_generated_tokens", "output_token_ns", "tokens_per_s"];
+    let decode = vec![json!("decode"), json!(2), json!(2), json!(100_000), json!(20_000.0)];
+    let verify = vec![json!("verify"), json!(4), json!(null), json!(null), json!(null)];
+    assert_eq!(job::rows(&answer, "phases", &names), [decode, verify]);
 }

@@ -87,7 +87,7 @@ pub(crate) fn whole(linked: &Arc<LinkedTrace>) -> Selection<'_> {
 /// `[compute, copies, idle, unknown]` of the only device.
 pub(crate) fn parts(linked: &Arc<LinkedTrace>) -> [i64; 4] {
     let selection = whole(linked);
-    let row = breakdown(&selection, &[BreakdownSpan { iteration: None, range: selection.span() }], MICRO_NS)[0];
+    let row = breakdown(&selection, &[BreakdownSpan::of(selection.span())], MICRO_NS)[0];
     assert_eq!(
         row.span_ns,
         row.compute_ns

@@ -75,7 +75,7 @@ pub struct Summary {
     pub problems: Vec<Problem>,
     /// The time in which any finding costs, where overlapping costs count once.
     pub findings_cost_ns: i64,
-    /// What marks the iterations, and what else could; empty if that is the profiler alone.
+    /// Ranges that mark the iterations, or could; empty if the profiler's alone do.
     pub iteration_markers: Vec<MarkerRow>,
     /// Defects survived.
     pub health: Vec<HealthRow>,
@@ -232,7 +232,7 @@ pub(crate) fn outline(selection: &Selection<'_>) -> TimeOutline {
         num_nodes: selection.linked.trace.nodes.len() as u64,
         devices: devices(selection),
         time_by_kind: time_by_kind(selection),
-        breakdown: breakdown(selection, &[BreakdownSpan { iteration: None, range: span }], MICRO_NS),
+        breakdown: breakdown(selection, &[BreakdownSpan::of(span)], MICRO_NS),
         iteration_time: IterationTime::of(&iterations),
         iterations,
     }

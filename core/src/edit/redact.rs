@@ -7,6 +7,8 @@
 //! strict redaction also replaces kernels and types that no known library has. A text has the same
 //! pseudonym everywhere.
 
+use std::collections::BTreeSet;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::{Value, json};
 
@@ -21,6 +23,7 @@ use crate::id::StrId;
 use crate::link::MODULE_PREFIX;
 use crate::strings::Strings;
 use crate::trace::Trace;
+use crate::trace::iteration::is_like;
 use crate::trace::kind::{EventKind, category_kind};
 use crate::trace::node::{Node, NodeKind};
 use crate::vendor::is_tool_title;
@@ -94,6 +97,18 @@ fn drop_unknown_keys(trace: &mut Trace) -> u64 {
     num_keys
 }
 
+/// Rows of the events that mark iterations for the user. Removes the user's names of them.
+fn take_marks(trace: &mut Trace) -> Vec<usize> {
+    let patterns = trace.iteration_patterns();
+    trace.set_iteration_patterns(&[]);
+    if patterns.is_empty() {
+        return Vec::new();
+    }
+    let is_mark = |text: &str| patterns.iter().any(|pattern| is_like(text, pattern));
+    let marks: Vec<bool> = trace.strings.iter().map(is_mark).collect();
+    (0..trace.events.len()).filter(|row| marks[trace.events.name[*row].index()] && !trace.is_on_device(*row)).collect()
+}
+
 fn without_files(warnings: &Warnings) -> Warnings {
     let mut all = Warnings::default();
     for warning in warnings {
@@ -113,6 +128,7 @@ struct Redactor {
 
 impl Redactor {
     fn trace(&mut self, mut trace: Trace) -> Trace {
+        let marks = take_marks(&mut trace);
         let mut num_texts = self.nodes(&mut trace);
         let num_keys = drop_unknown_keys(&mut trace);
         let (strings, args) = (std::mem::take(&mut trace.strings), std::mem::take(&mut trace.args));
@@ -124,6 +140,8 @@ impl Redactor {
                 made.intern(&now)
             })
         });
+        let marks: BTreeSet<String> = marks.into_iter().map(|row| trace.event_name(row).to_owned()).collect();
+        trace.set_iteration_patterns(&marks.into_iter().collect::<Vec<_>>());
         trace.warnings = without_files(&trace.warnings);
         trace.warnings.push_many(WarningKind::Redacted, num_texts + num_keys, Position::default);
         note(&mut trace, &json!({"edit": "redact", "num_texts": num_texts, "num_header_keys_left_out": num_keys}));

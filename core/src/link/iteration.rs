@@ -21,7 +21,7 @@ pub struct Iteration {
     pub start: Ts,
     /// Its duration.
     pub dur: Dur,
-    /// What a serving engine tells about it.
+    /// Phase, requests and tokens, as a serving engine tells them.
     pub facts: StepFacts,
     /// Whether the observer of the Execution Trace ran in it, which inflates its host times.
     pub is_observed: bool,
@@ -45,9 +45,11 @@ impl Iteration {
 pub(super) struct FoundIterations {
     /// In the order of time.
     pub iterations: Vec<Iteration>,
+    /// The profiler's, where others were taken: an Execution Trace has no others.
+    pub profiled: Option<Vec<Iteration>>,
     /// Rows of annotations that begin later than their iteration.
     pub late: Vec<usize>,
-    /// What marks them, and what else could.
+    /// Ranges that mark them, or could.
     pub source: IterationSource,
 }
 
@@ -60,12 +62,13 @@ pub(super) fn find_iterations(trace: &Trace) -> FoundIterations {
     remove_stub(trace, &mut iterations);
     let source = markers.source(iterations.len());
     if let Some(marker) = source.taken.filter(|marker| *marker != StepMarker::Profiler) {
-        iterations = markers.iterations(trace, marker);
+        let profiled = Some(iterations);
+        let mut iterations = markers.iterations(trace, marker);
         in_order(&mut iterations);
-        return FoundIterations { iterations, late: Vec::new(), source };
+        return FoundIterations { iterations, profiled, late, source };
     }
     markers.describe(trace, &mut iterations);
-    FoundIterations { iterations, late, source }
+    FoundIterations { iterations, profiled: None, late, source }
 }
 
 fn in_order(iterations: &mut [Iteration]) {

@@ -4,7 +4,6 @@
 use super::event_warnings::count_events;
 use super::iteration::FoundIterations;
 use super::links::Links;
-use super::step_marker::StepMarker;
 use super::{
     iteration, launch, launch_order, lost_launch, nesting, node, observed_iteration, overlong, owner, partial_graphs,
 };
@@ -22,11 +21,9 @@ pub(super) fn link(trace: &Trace, max_threads: usize) -> Links {
         let mut warnings = Warnings::default();
         count_odd_durations(trace, &mut warnings);
         let (launch, launched) = launch::link_launches(trace, &mut warnings);
-        let FoundIterations { mut iterations, late, source } = iteration::find_iterations(trace);
+        let FoundIterations { mut iterations, profiled, late, source } = iteration::find_iterations(trace);
         observed_iteration::mark(trace, &mut iterations);
-        // Only the profiler's steps are in an Execution Trace, too.
-        let steps = if source.taken == Some(StepMarker::Profiler) { &iterations[..] } else { &[] };
-        let nodes = node::link_nodes(trace, steps, &mut warnings);
+        let nodes = node::link_nodes(trace, profiled.as_ref().unwrap_or(&iterations), &mut warnings);
         count_events(trace, WarningKind::LateStep, late.into_iter(), &mut warnings);
         let iteration = iteration::of_events(trace, &iterations, &launch);
         Links { launch, launched, nodes, iterations, iteration_source: source, iteration, warnings, ..Links::default() }

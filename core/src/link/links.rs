@@ -31,7 +31,7 @@ pub struct Links {
     pub nodes: NodeLinks,
     /// Iterations in the order of time.
     pub iterations: Vec<Iteration>,
-    /// What marks them, and what else could.
+    /// Ranges that mark them, or could.
     pub iteration_source: IterationSource,
     /// Row in `iterations`.
     pub iteration: OptionalColumn,

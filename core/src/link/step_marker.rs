@@ -75,10 +75,9 @@ impl StepMarker {
 
     /// `vllm/v1/worker/gpu_worker.py(612): execute_model`.
     fn of_function(name: &str) -> Option<Self> {
-        let (place, function) = name.rsplit_once("): ")?;
-        let (file, _) = place.rsplit_once('(')?;
-        let is_step = FUNCTIONS.iter().any(|(end, known)| *known == function && file.ends_with(end));
-        is_step.then_some(Self::Function)
+        let file = |function: &str| Some(name.strip_suffix(function)?.strip_suffix("): ")?.rsplit_once('(')?.0);
+        let is_step = |(end, function): &(&str, &str)| file(function).is_some_and(|file| file.ends_with(end));
+        FUNCTIONS.iter().any(is_step).then_some(Self::Function)
     }
 
     /// Python functions are marked by their frames, the others by a range of the user's or of NVTX.
@@ -91,10 +90,10 @@ impl StepMarker {
     }
 }
 
-/// What marks the iterations of a trace.
+/// Owner of the ranges that mark the iterations of a trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct IterationSource {
-    /// What was taken; `None` without iterations.
+    /// The one that was taken; `None` without iterations.
     pub taken: Option<StepMarker>,
     /// The number of iterations that each marker would give, as [`StepMarker::ALL`].
     pub counts: [u32; StepMarker::ALL.len()],
@@ -152,7 +151,8 @@ impl StepMarkers {
         let mut counts = self.ranges.each_ref().map(|ranges| ranges.len() as u32);
         counts[StepMarker::Profiler as usize] = num_profiler_steps as u32;
         let is_enough = |marker: &StepMarker| match (marker, counts[*marker as usize]) {
-            (StepMarker::Engine | StepMarker::Stage, num) => num as usize > num_profiler_steps,
+            (StepMarker::Engine, num) => num as usize > num_profiler_steps,
+            (StepMarker::Stage, num) => num > 0 && num_profiler_steps == 0,
             (StepMarker::Trainer | StepMarker::Function, num) => num > 1 && num_profiler_steps == 0,
             (StepMarker::Profiler | StepMarker::User, _) => false,
         };
@@ -213,7 +213,7 @@ fn keep_outermost(ranges: &mut Vec<MarkerRange>) {
     ranges.dedup_by(|next, last| next.track == last.track && next.end <= last.end);
 }
 
-/// When the work ended that follows a range on its thread, before the next one; `None` if none does.
+/// When the work ended that follows a range on its thread, before the next one; `None` without.
 fn work_ends(trace: &Trace, ranges: &[MarkerRange]) -> Vec<Option<Ts>> {
     let events = &trace.events;
     let mut ends: Vec<Option<Ts>> = vec![None; ranges.len()];

@@ -3,7 +3,7 @@
 //! vLLM, `SGLang` and `TensorRT-LLM` record a range around each forward pass. Its name has the
 //! numbers of requests and tokens.
 
-/// What a serving engine did in a step.
+/// Work of a serving engine in a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Phase {
     /// Reads the prompts of requests.
@@ -47,12 +47,12 @@ pub struct RequestGroup {
     pub num_token_pairs: Option<u64>,
 }
 
-/// What the name of a step tells.
+/// Facts in the name of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct StepFacts {
     /// The number of the step, if the engine counts.
     pub number: Option<i64>,
-    /// What the engine did.
+    /// Work of the engine.
     pub phase: Option<Phase>,
     /// Requests of both kinds.
     pub num_requests: Option<u64>,

@@ -64,6 +64,22 @@ def test_an_engine_s_step_is_an_iteration_for_analyses(engine: Path) -> None:
     assert "execute_context_2(48)_generation_0(0)" in str(trace.summary())
 
 
+def test_the_breakdown_sums_phases(engine: Path) -> None:
+    phases = ks.read(engine).breakdown().tables["phases"]
+    assert phases.select("phase").rows() == []  # there is no device
+
+
+def test_phases_of_a_recorded_server(data: Path) -> None:
+    trace = ks.read(data / "decode_cuda/serving/kineto_trace_0.json.gz")
+    phases = trace.breakdown(observed=True).tables["phases"]
+    columns = ["phase", "num_iterations", "span_ns", "output_token_ns"]
+    for phase, count, span_ns, output_token_ns in phases.select(*columns).rows():
+        durations = [dur for dur, found in trace.iterations.select("dur_ns", "phase").rows() if found == phase]
+        assert (count, span_ns) == (len(durations), sum(durations))
+        assert output_token_ns == (span_ns // count if phase in {"decode", "mixed"} else None)
+    assert {"prefill", "decode"} <= {phase for (phase,) in phases.select("phase").rows()}
+
+
 def test_redacted_steps_stay_steps(engine: Path) -> None:
     trace = ks.read(engine)
     assert trace.redact().iterations.rows() == trace.iterations.rows()
@@ -101,6 +117,13 @@ def test_each_trace_of_a_job_is_marked(engine: Path, tmp_path: Path) -> None:
     for job in [ks.read_dir(folder, iterations=pattern), ks.read(tmp_path / "job.tar", iterations=pattern)]:
         assert isinstance(job, ks.TraceSet)
         assert [len(job[rank].iterations) for rank in job.ranks] == [2, 2]
+
+
+def test_a_redacted_trace_keeps_the_user_s_iterations(decode: Path) -> None:
+    captures = ks.read(decode, iterations=CAPTURES)
+    redacted = captures.redact()
+    assert redacted.iterations.rows() == captures.iterations.rows()
+    assert not any("capture" in name for name in names(redacted))
 
 
 def test_names_that_no_event_has_are_refused(decode: Path) -> None:

@@ -2,6 +2,7 @@
 
 mod concurrency;
 mod gpu_timeline;
+mod phase;
 mod priority;
 mod ranges;
 pub(super) mod row;
@@ -43,10 +44,12 @@ pub(super) static BREAKDOWN: Analysis = Analysis {
         let of_timeline = busy(selection, gpu_timeline::class(selection.linked, &classes), micro_ns);
         let timeline = rows(&of_timeline, &spans).iter().flat_map(gpu_timeline::rows).collect();
         let rows = rows(&by_class, &spans);
+        let phases = phase::phases(&spans, &rows);
         AnalysisResult::of(&TABLE, rows, selection.why_nothing_ran())
             .and(&gpu_timeline::TABLE, timeline)
             .and(&priority::TABLE, priority::step_time(selection, &spans))
             .and(&concurrency::TABLE, concurrency::concurrency(&by_class, &spans))
+            .and(&phase::TABLE, phases)
             .drawn(Plot::Bars {
                 label: "iteration",
                 parts: &[

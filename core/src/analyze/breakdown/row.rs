@@ -6,6 +6,7 @@ use super::ranges::{ClassSums, DeviceTimelines, UNKNOWN, bit};
 use super::span::BreakdownSpan;
 use crate::analyze::class::WorkClass;
 use crate::table::{Column, Table, int};
+use crate::time::add_ns;
 
 /// Default threshold in ns: shorter idle times lie between consecutive kernels.
 pub const MICRO_NS: i64 = 5_000;
@@ -44,6 +45,28 @@ pub struct BreakdownRow {
     pub overlap_ns: i64,
     /// Time with copies or fills running.
     pub copy_ns: i64,
+}
+
+impl BreakdownRow {
+    /// Adds the times of another span.
+    pub(super) fn add(&mut self, other: &Self) {
+        for (ns, other) in [
+            (&mut self.span_ns, other.span_ns),
+            (&mut self.compute_ns, other.compute_ns),
+            (&mut self.exposed_communication_ns, other.exposed_communication_ns),
+            (&mut self.exposed_copy_ns, other.exposed_copy_ns),
+            (&mut self.exposed_other_ns, other.exposed_other_ns),
+            (&mut self.idle_ns, other.idle_ns),
+            (&mut self.unknown_ns, other.unknown_ns),
+            (&mut self.micro_idle_ns, other.micro_idle_ns),
+            (&mut self.busy_ns, other.busy_ns),
+            (&mut self.communication_ns, other.communication_ns),
+            (&mut self.overlap_ns, other.overlap_ns),
+            (&mut self.copy_ns, other.copy_ns),
+        ] {
+            add_ns(ns, other);
+        }
+    }
 }
 
 pub(crate) static TABLE: Table<Vec<BreakdownRow>> = Table {

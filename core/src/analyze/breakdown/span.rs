@@ -4,6 +4,7 @@ use crate::analyze::interval::clip;
 use crate::analyze::selection::Selection;
 use crate::link::Iteration;
 use crate::time::TimeRange;
+use crate::trace::step_name::StepFacts;
 
 /// A span that time is divided in: that of an iteration, of all device work, or of all that is
 /// looked at.
@@ -11,8 +12,17 @@ use crate::time::TimeRange;
 pub struct BreakdownSpan {
     /// The number of the iteration, where it is one.
     pub iteration: Option<i64>,
+    /// Phase, requests and tokens, as a serving engine tells them.
+    pub facts: StepFacts,
     /// From when to when.
     pub range: TimeRange,
+}
+
+impl BreakdownSpan {
+    /// A span that is no iteration.
+    pub fn of(range: TimeRange) -> Self {
+        Self { iteration: None, facts: StepFacts::default(), range }
+    }
 }
 
 /// The spans of the iterations that meet the selection, cut to it, where `per` is `iteration` and
@@ -24,10 +34,11 @@ pub(in crate::analyze) fn spans(selection: &Selection<'_>, per: &str) -> Vec<Bre
     let inside = selection.iterations().filter(|_| per == "iteration");
     let span = |iteration: &Iteration| BreakdownSpan {
         iteration: Some(iteration.number),
+        facts: iteration.facts,
         range: clip(iteration.range(), whole),
     };
     let spans: Vec<_> = inside.map(span).collect();
-    if spans.is_empty() { vec![BreakdownSpan { iteration: None, range }] } else { spans }
+    if spans.is_empty() { vec![BreakdownSpan::of(range)] } else { spans }
 }
 
 pub(super) fn of_work(selection: &Selection<'_>) -> Option<TimeRange> {

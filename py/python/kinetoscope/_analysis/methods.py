@@ -73,10 +73,9 @@ class Analyses:
         5. `unknown_ns`: no recorded work runs, but lost work may have run (see `problems`)
         6. `idle_ns`: nothing runs; `micro_idle_ns` is the part in gaps shorter than `micro_ns`
 
-        `overlap_ns` is the time in which communication and computation run together.
+        `overlap_ns` is the time with communication and computation at once. Further tables:
 
-        Further tables, with the same time in other layouts:
-
+        * `phases`: the iterations of each phase of a serving engine, with requests and tokens
         * `gpu_timeline`: one row per category, as in TraceLens; fills count as compute
         * `step_time`: as in the TensorBoard plugin, where each nanosecond counts for the first of
           kernel, memcpy, memset, communication, runtime, data loader, CPU execution, other

@@ -92,10 +92,8 @@ def read(  # noqa: PLR0913 - options by keyword
     file, and of all files of an archive together; default: no limit. `cache` is a folder of
     snapshots that make a second `read` of the same files fast; default: the folder of `use_cache`.
 
-    `iterations` is the name, or names, of the host events that mark iterations; `*` stands for any
-    text: `"execute_*"`. An iteration lasts until the next event on its thread if work follows its
-    event. By default, `ProfilerStep#n` marks them, or the steps of a serving engine or trainer:
-    `Trace.summary` lists what was found.
+    `iterations` names the host events that mark iterations; `*` stands for any text. By default,
+    `ProfilerStep#n` marks them, or a serving engine or trainer: `Trace.summary` tells.
 
     `ranks` is about files with several ranks: `"split"` makes a job of them, and `"merge"` one
     Trace. A list of ranks returns a TraceSet of these alone. docs/merged-files.md says which files
@@ -108,8 +106,7 @@ def read(  # noqa: PLR0913 - options by keyword
     `Trace.verdict` says whether a readable trace can be trusted.
 
     Raises:
-        TraceError: the content is not a readable trace; the message says where. Or no event has a
-            name of `iterations`.
+        TraceError: the content is not a readable trace, or has no event of `iterations`.
         OSError: a file cannot be opened.
         ImportError: a package for the URL is missing.
         ValueError: `source` is an empty path, `max_bytes` is negative, or a rank is missing.
