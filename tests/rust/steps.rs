@@ -249,6 +249,19 @@ fn the_breakdown_sums_phases() {
 }
 
 #[test]
+fn a_rate_without_the_phase_s_own_tokens_is_unknown() {
+    // TensorRT-LLM tells the tokens of prompts alone.
+    let found = linked(&[
+        (1, "user_annotation", "[Executor] _forward_step 7: 0 ctx reqs, 0 ctx tokens, 3 gen reqs", 0, 100),
+        (1, "user_annotation", "[Executor] _forward_step 8: 1 ctx reqs, 64 ctx tokens, 3 gen reqs", 100, 100),
+        (7, "kernel", "gemm", 10, 50),
+    ]);
+    let answer = analysis("breakdown").unwrap().answer(&Arc::new(found), "{}").unwrap();
+    let rows = job::rows(&answer, "phases", &["phase", "tokens_per_s"]);
+    assert_eq!(rows, [vec![json!("decode"), json!(null)], vec![json!("mixed"), json!(null)]]);
+}
+
+#[test]
 fn sums_of_a_phase_are_unknown_if_a_step_does_not_tell() {
     let found = linked(&[
         (1, "user_annotation", "step[TARGET_VERIFY bs=2]", 0, 100),

@@ -71,8 +71,11 @@ impl PhaseRow {
     }
 
     fn tokens_per_s(&self) -> Option<f64> {
-        let known = [self.num_context_tokens, self.num_generated_tokens].into_iter().flatten();
-        let tokens = known.reduce(u64::saturating_add)?;
+        let tokens = match self.phase {
+            Phase::Prefill => self.num_context_tokens?,
+            Phase::Mixed => self.num_context_tokens?.saturating_add(self.num_generated_tokens?),
+            Phase::Decode | Phase::Draft | Phase::Verify => self.num_generated_tokens?,
+        };
         (self.times.span_ns > 0).then(|| tokens as f64 * 1e9 / self.times.span_ns as f64)
     }
 }
