@@ -116,7 +116,7 @@ pub struct KindRow {
 /// Ranges that mark iterations, or could.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct MarkerRow {
-    /// Who marks them: see [`StepMarker`].
+    /// Owner of the ranges: see [`StepMarker`].
     pub marker: &'static str,
     /// Name of the first range.
     pub name: String,

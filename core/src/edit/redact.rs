@@ -23,7 +23,6 @@ use crate::id::StrId;
 use crate::link::MODULE_PREFIX;
 use crate::strings::Strings;
 use crate::trace::Trace;
-use crate::trace::iteration::is_like;
 use crate::trace::kind::{EventKind, category_kind};
 use crate::trace::node::{Node, NodeKind};
 use crate::vendor::is_tool_title;
@@ -99,13 +98,8 @@ fn drop_unknown_keys(trace: &mut Trace) -> u64 {
 
 /// Rows of the events that mark iterations for the user. Removes the user's names of them.
 fn take_marks(trace: &mut Trace) -> Vec<usize> {
-    let patterns = trace.iteration_patterns();
+    let Some(marks) = trace.iteration_names() else { return Vec::new() };
     trace.set_iteration_patterns(&[]);
-    if patterns.is_empty() {
-        return Vec::new();
-    }
-    let is_mark = |text: &str| patterns.iter().any(|pattern| is_like(text, pattern));
-    let marks: Vec<bool> = trace.strings.iter().map(is_mark).collect();
     (0..trace.events.len()).filter(|row| marks[trace.events.name[*row].index()] && !trace.is_on_device(*row)).collect()
 }
 

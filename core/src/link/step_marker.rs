@@ -8,11 +8,11 @@ use crate::id::TrackId;
 use crate::sort;
 use crate::time::Ts;
 use crate::trace::Trace;
-use crate::trace::iteration::{is_like, iteration_number};
+use crate::trace::iteration::iteration_number;
 use crate::trace::kind::EventKind;
 use crate::trace::step_name::StepFacts;
 
-/// Who marks the steps, the most telling first.
+/// Owner of ranges that mark steps, the most telling first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum StepMarker {
     /// The profiler: `ProfilerStep#n`.
@@ -120,16 +120,13 @@ impl StepMarkers {
     pub(super) fn find(trace: &Trace) -> Self {
         let of_name = |text| StepMarker::of_range(text).or_else(|| StepMarker::of_function(text));
         let by_name: Vec<Option<StepMarker>> = trace.strings.iter().map(of_name).collect();
-        let patterns = trace.iteration_patterns();
-        let is_user_s = |text: &str| patterns.iter().any(|pattern| is_like(text, pattern));
-        let of_user = |text| is_user_s(text).then_some(StepMarker::User);
-        let by_user: Vec<Option<StepMarker>> =
-            if patterns.is_empty() { vec![None; by_name.len()] } else { trace.strings.iter().map(of_user).collect() };
+        let of_user = trace.iteration_names();
         let events = &trace.events;
         let mut ranges: [Vec<MarkerRange>; StepMarker::ALL.len()] = Default::default();
         for (row, name) in events.name.iter().enumerate() {
             let is_it = |marker: &StepMarker| marker.fits(events.kind[row]) && !trace.is_on_device(row);
-            for marker in [by_name[name.index()], by_user[name.index()]].into_iter().flatten().filter(is_it) {
+            let user = of_user.as_ref().is_some_and(|names| names[name.index()]).then_some(StepMarker::User);
+            for marker in [by_name[name.index()], user].into_iter().flatten().filter(is_it) {
                 let (track, start) = (events.track[row], events.start[row]);
                 let end = start.after(events.dur[row]);
                 ranges[marker as usize].push(MarkerRange { row: row as u32, track, start, end });

@@ -21,6 +21,13 @@ impl Trace {
         patterns.iter().filter_map(|pattern| Some(pattern.as_str()?.to_owned())).collect()
     }
 
+    /// For each text, whether it is a name that the user gave; `None` if the user gave none.
+    pub(crate) fn iteration_names(&self) -> Option<Vec<bool>> {
+        let patterns = self.iteration_patterns();
+        let is_one = |text: &str| patterns.iter().any(|pattern| is_like(text, pattern));
+        (!patterns.is_empty()).then(|| self.strings.iter().map(is_one).collect())
+    }
+
     /// Sets the names of the events that mark iterations; none for the usual ones. Applies when the
     /// trace is linked.
     pub fn set_iteration_patterns(&mut self, patterns: &[String]) {
@@ -34,7 +41,7 @@ impl Trace {
 }
 
 /// Whether a name is like a pattern, in which `*` stands for any text.
-pub(crate) fn is_like(name: &str, pattern: &str) -> bool {
+fn is_like(name: &str, pattern: &str) -> bool {
     let Some((first, rest)) = pattern.split_once('*') else { return name == pattern };
     let Some(mut left) = name.strip_prefix(first) else { return false };
     let (middle, last) = rest.rsplit_once('*').map_or((None, rest), |(middle, last)| (Some(middle), last));

@@ -1,4 +1,4 @@
-"""What the package does where no thread can be started, as in a browser."""
+"""The package where no thread can be started, as in a browser."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What marks iterations: the profiler, a serving engine, or events that the user names."""
+"""Markers of iterations: the profiler, a serving engine, or events that the user names."""
 
 from __future__ import annotations
 
