@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use kinetoscope::table::{ColumnValues, RankTable, StackedTable, TableRows, json_lines};
+use kinetoscope::table::{ColumnValues, PartKey, StackedTable, TablePart, TableRows, json_lines};
 use pyo3::IntoPyObjectExt as _;
 use pyo3::exceptions::{PyKeyError, PyRuntimeError};
 use pyo3::prelude::*;
@@ -123,7 +123,11 @@ impl Table {
 /// error without any.
 #[pyfunction]
 pub(crate) fn stacked(parts: Vec<(Option<i64>, i64, PyRef<'_, Table>)>) -> PyResult<Table> {
-    let parts = parts.into_iter().map(|(rank, window, table)| RankTable { rank, window, rows_of: table.rows_of() });
+    let part = |(rank, window, table): (_, _, PyRef<'_, Table>)| TablePart {
+        key: PartKey::Rank { rank, window },
+        rows_of: table.rows_of(),
+    };
+    let parts = parts.into_iter().map(part);
     let stacked = StackedTable::new(parts.collect());
     let stacked = stacked.ok_or_else(|| PyRuntimeError::new_err("expected tables of one name, found none"))?;
     Ok(Table::new(Arc::new(stacked)))

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use kinetoscope::analyze::{KERNEL_SOURCES, SourceFile, kernel_file_names, kernel_sources};
-use kinetoscope::analyze::{Selection, SelectionRequest, coverage, events_inside, events_within};
-use kinetoscope::edit::{ExecutionEdit, Redaction, edit, redact, separate_devices, shrink, split, trim};
+use kinetoscope::analyze::{PartRequest, Selection, SelectionRequest, coverage, events_inside, events_within};
+use kinetoscope::edit::{ExecutionEdit, Redaction, edit, redact, separate_devices, shrink, split, trim, with_captures};
 use kinetoscope::link::{CapturedGraphs, MergedRank, MergedRanks};
 use kinetoscope::read::snapshot::read_snapshot;
 use kinetoscope::replay::write_param_collectives;
@@ -109,6 +109,13 @@ impl Trace {
         let (graphs, capture) = (self.linked(), capture.linked());
         let found = interruptible(py, move || CapturedGraphs::new(graphs, capture))?;
         Ok(Table::new(CAPTURED.of(&Arc::new(found))))
+    }
+
+    /// The trace with what the traces of the captures know of the kernels of its graphs.
+    #[pyo3(signature = (captures, *, max_threads = 1))]
+    fn with_captures(&self, py: Python<'_>, captures: Vec<PyRef<'_, Self>>, max_threads: usize) -> PyResult<Self> {
+        let (replay, captures) = (self.linked(), captures.iter().map(|one| one.linked()).collect::<Vec<_>>());
+        interruptible(py, move || Self::new(with_captures(&replay, &captures), max_threads))
     }
 
     /// The compiled kernels with their nodes and lines, from files given by name and content.
@@ -228,18 +235,12 @@ impl Trace {
 
     /// Trims a trace to a range or an iteration, with all links. Also returns the original id of
     /// each element, as four-byte integers.
-    fn trim<'py>(
-        &self,
-        py: Python<'py>,
-        start_ns: Option<i64>,
-        end_ns: Option<i64>,
-        iteration: Option<i64>,
-    ) -> PyResult<(Self, Bound<'py, PyBytes>)> {
+    fn trim<'py>(&self, py: Python<'py>, request: &str) -> PyResult<(Self, Bound<'py, PyBytes>)> {
         let linked = self.linked();
+        let wanted = PartRequest::parse(request).map_err(|error| raised(&error))?;
         let cut = move || {
-            let wanted =
-                SelectionRequest { start_ns, end_ns, iteration, is_with_observed: true, ..SelectionRequest::default() };
-            let range = Selection::of(&linked, &wanted)?.range.ok_or_else(nothing_asked)?;
+            let wanted = SelectionRequest::of(PartRequest { is_with_observed: true, ..wanted });
+            let range = Selection::of(&linked, &wanted)?.extent().ok_or_else(nothing_asked)?;
             let trimmed = trim(&linked, range);
             Ok((Self::new(trimmed.trace, 1), trimmed.ids))
         };

@@ -112,7 +112,7 @@ fn linked(all: &[Work]) -> Arc<LinkedTrace> {
 fn selection<'a>(linked: &'a Arc<LinkedTrace>, part: &Part) -> Selection<'a> {
     let range = part.range.map(|(from, to)| TimeRange { start: Ts(from * US), end: Ts(to * US) });
     let Part { stream, is_launched_inside, is_unclipped, .. } = *part;
-    Selection { linked, range, stream, is_launched_inside, is_unclipped }
+    Selection { stream, is_launched_inside, is_unclipped, ..Selection::within(linked, range) }
 }
 
 /// The microseconds of the part, or of the whole trace.

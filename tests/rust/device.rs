@@ -161,36 +161,6 @@ fn flows_of_real_files_tell_what_the_correlations_tell() {
 }
 
 #[test]
-fn kernels_of_a_graph_find_the_calls_that_captured_them() {
-    let call = |kernel: &str| format!(r#""kernel":"{kernel}""#);
-    let (a, b, c) = (call("e1"), call("e2"), call("e9"));
-    let capture = linked(
-        &[
-            ("cpu_op", "1", 0, 100, ""),
-            ("cuda_runtime", "1", 1, 1, &a),
-            ("cuda_runtime", "1", 5, 1, &c),
-            ("cpu_op", "1", 9, 10, ""),
-            ("cuda_runtime", "1", 10, 1, &a),
-            ("cuda_runtime", "1", 12, 1, &b),
-        ],
-        &[],
-    );
-    let kernel = r#""correlation":1,"stream":9,"device":0"#;
-    let graph = linked(
-        &[
-            ("cuda_runtime", "1", 0, 1, r#""correlation":1"#),
-            ("kernel", "9", 10, 1, kernel),
-            ("kernel", "9", 20, 1, kernel),
-            ("gpu_memcpy", "9", 30, 1, kernel),
-        ],
-        &[],
-    );
-    let graphs = CapturedGraphs::new(Arc::new(graph), Arc::new(capture));
-    assert_eq!(graphs.kernels, [CapturedKernel { kernel: 1, launch: 4 }, CapturedKernel { kernel: 2, launch: 5 }]);
-    assert_eq!(graphs.capture.links.operator.get(4), Some(3));
-}
-
-#[test]
 fn every_kernel_of_a_real_graph_finds_its_operator() {
     let folder = "AMD-AGI__TraceLens/tests/traces/inference/sglang_decode";
     let Some(graph) = shared::trace(&format!("{folder}/sglang_Qwen3-8B_decode.json.gz")) else { return };

@@ -156,7 +156,7 @@ fn a_part_of_a_trace_does_not_start_up_again() {
     let linked = scene.linked();
     let start = |row: usize| linked.trace.events.start[row];
     let range = TimeRange { start: start(4), end: linked.trace.events.end(4) };
-    let second = Selection { range: Some(range), ..Selection::all(&linked) };
+    let second = Selection::within(&linked, Some(range));
     let names: Vec<_> = findings(&second, MIN_SHARE).into_iter().map(|found| found.name).collect();
     assert!(names.contains(&"allocation_in_steady_state") && !names.contains(&"start_up"), "{names:?}");
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use kinetoscope::LinkedTrace;
-use kinetoscope::analyze::{OperatorRow, Selection, SelectionRequest, analysis, annotations, operators};
+use kinetoscope::analyze::{OperatorRow, PartRequest, Selection, SelectionRequest, analysis, annotations, operators};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -54,8 +54,7 @@ fn an_outer_call_outside_the_selection_does_not_hide_the_inner_one() {
     scene.operator("aten::arange", 0, 100).operator("aten::arange", 50, 40);
     let linked = scene.linked();
     let wanted = SelectionRequest {
-        start_ns: Some(50_000),
-        end_ns: Some(95_000),
+        part: PartRequest { start_ns: Some(50_000), end_ns: Some(95_000), ..PartRequest::default() },
         is_unclipped: true,
         ..SelectionRequest::default()
     };

@@ -256,7 +256,7 @@ fn results_leave_the_observed_iteration_out() {
     // Nothing is left out where the observer ran throughout, or never.
     let all = Pair::of("synthetic_cuda").linked();
     assert_eq!(all.clean_range(), None);
-    assert_eq!(Selection::of(&all, &SelectionRequest::default()).unwrap().range, None);
+    assert_eq!(Selection::of(&all, &SelectionRequest::default()).unwrap().extent(), None);
 }
 
 #[test]

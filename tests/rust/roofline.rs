@@ -36,7 +36,7 @@ pub(crate) fn roofline(json: &str, request: &str) -> AnalysisResult {
 }
 
 /// Operations and bytes of a call.
-fn cost(name: &str, args: &Value) -> Option<(i64, i64)> {
+pub(crate) fn cost(name: &str, args: &Value) -> Option<(i64, i64)> {
     let answer = roofline(&text("NVIDIA H100 80GB HBM3", &call(0, name, args, "kernel", 8)), "{}");
     let row = rows(&*answer.tables[0]).into_iter().next()?;
     Some((row["flops"].as_i64()?, row["bytes"].as_i64()?))

@@ -6,9 +6,11 @@ use super::job::{Job, RankedTrace, selections};
 use super::options::{OptionDoc, Options, unexpected};
 use super::query::{Query, QueryKind};
 use super::result::AnalysisResult;
-use super::selection::{Selection, SelectionRequest};
+use super::selection::Selection;
+use super::selection_request::SelectionRequest;
 use crate::error::Error;
 use crate::link::LinkedTrace;
+use crate::table::PartKey;
 use crate::threads::each;
 
 /// An analysis that hosts offer by its name.
@@ -61,7 +63,8 @@ impl Analysis {
     /// missing.
     ///
     /// The selection is `start_ns` and `end_ns` (times as in the tables), `iteration` (the number
-    /// of a `ProfilerStep#n`), `stream`, `launched_inside` (skips device events whose launch is
+    /// of a `ProfilerStep#n`), `phase` (of a serving engine's iterations), `annotation` or `module`
+    /// (a name, in which `*` stands for any text), `by` (`phase`: a table for each), `stream`, `launched_inside` (skips device events whose launch is
     /// outside the range), `clip` (default true; with false, an event counts whole in the range in
     /// which it, or its launch, begins) and `observed` (default false; see [`Selection::of`]). An
     /// error lists the valid choices.
@@ -89,6 +92,10 @@ impl Analysis {
         wanted: &SelectionRequest,
         options: &Options,
     ) -> Result<AnalysisResult, Error> {
+        if wanted.by_phase {
+            let of_phase = |wanted: &SelectionRequest| self.answer_about(linked, wanted, options);
+            return stacked_by_phase(&wanted.of_phases(&[linked])?, of_phase);
+        }
         match self.run {
             Run::Trace(run) => Ok(run(&Selection::of(linked, wanted)?, options)),
             Run::Ranks(ranks) => Ok((ranks.compare)(
@@ -121,6 +128,12 @@ impl Analysis {
         options: &Options,
         max_threads: usize,
     ) -> Result<AnalysisResult, Error> {
+        if let Some(first) = (0..traces.len()).map(wanted).next().filter(|wanted| wanted.by_phase) {
+            let linked: Vec<_> = traces.iter().map(|(_, linked)| &**linked).collect();
+            let of_phase =
+                |wanted: &SelectionRequest| self.answer_about_each(traces, &|_| wanted.clone(), options, max_threads);
+            return stacked_by_phase(&first.of_phases(&linked)?, of_phase);
+        }
         match self.run {
             Run::Ranks(ranks) => Ok((ranks.compare)(&Job::of(traces, wanted, options, max_threads)?, options)),
             Run::Trace(run) => {
@@ -139,6 +152,16 @@ impl Analysis {
             }
         }
     }
+}
+
+/// The answers to the request of each phase, one under another.
+pub(super) fn stacked_by_phase(
+    wanted: &[(&'static str, SelectionRequest)],
+    answer: impl Fn(&SelectionRequest) -> Result<AnalysisResult, Error>,
+) -> Result<AnalysisResult, Error> {
+    let keys: Vec<_> = wanted.iter().map(|(phase, _)| PartKey::Phase(phase)).collect();
+    let answers = wanted.iter().map(|(_, wanted)| answer(wanted)).collect::<Result<Vec<_>, _>>()?;
+    Ok(AnalysisResult::stacked_by(&keys, &answers))
 }
 
 /// The selection and the options of a request.

@@ -1,11 +1,13 @@
 //! Attributes each nanosecond of device work to at most one operator or annotation.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use super::selection::Selection;
 use crate::sort;
 use crate::table::{Column, Table, float, int, put_name, text};
 use crate::time::{add_ns, sum_ns};
+use crate::trace::kind::EventKind;
 
 /// Device work of one owner.
 #[derive(Debug, Clone, PartialEq)]
@@ -40,17 +42,19 @@ const UNLINKED: &str = "unlinked";
 /// `Σ total_ns = Σ dur` of all selected device work; work without an owner is `unlinked`.
 pub(super) fn attribution(selection: &Selection<'_>) -> Vec<OwnerRow> {
     let (trace, links) = (&selection.linked.trace, &selection.linked.links);
-    let mut owners: BTreeMap<(&str, &'static str), (i64, i64)> = BTreeMap::new();
+    let mut owners: BTreeMap<(Cow<'_, str>, &'static str), (i64, i64)> = BTreeMap::new();
     for row in selection.device_work() {
         let owner = links.operator.get(row).map(|owner| owner as usize);
-        let named = |owner: usize| (trace.event_name(owner), trace.events.kind[owner].name());
-        let (count, total_ns) = owners.entry(owner.map_or((UNLINKED, UNLINKED), named)).or_default();
+        let named = |owner: usize| (Cow::Borrowed(trace.event_name(owner)), trace.events.kind[owner].name());
+        let captured = trace.stated_operator(row).map(|name| (Cow::Owned(name), EventKind::Operator.name()));
+        let key = captured.or_else(|| owner.map(named)).unwrap_or((Cow::Borrowed(UNLINKED), UNLINKED));
+        let (count, total_ns) = owners.entry(key).or_default();
         *count += 1;
         add_ns(total_ns, selection.dur_ns(row));
     }
     let all_ns = sum_ns(owners.values().map(|(_, ns)| *ns)).max(1);
-    let row = |((name, kind), (count, total_ns)): ((&str, &'static str), (i64, i64))| OwnerRow {
-        name: name.to_owned(),
+    let row = |((name, kind), (count, total_ns)): ((Cow<'_, str>, &'static str), (i64, i64))| OwnerRow {
+        name: name.into_owned(),
         kind,
         count,
         total_ns,

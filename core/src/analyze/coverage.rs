@@ -5,7 +5,7 @@ use std::ops::AddAssign as _;
 
 use serde::Serialize;
 
-use super::launch::{first_launch, launch_method, owner_method};
+use super::launch::{capture_method, first_launch, launch_method, owner_method};
 use super::unlinked_reason::{FileSide, UnlinkedReason};
 use crate::link::{IterationMatch, LinkMethod, LinkedTrace, is_call};
 use crate::trace::node::NodeKind;
@@ -21,6 +21,8 @@ pub struct LinkCoverage {
     pub device_events: LinkedShare,
     /// Kernels, copies and fills, with the operator or annotation that owns them.
     pub device_owners: LinkedShare,
+    /// Kernels, copies and fills of replayed graphs, with what captured them or what they state.
+    pub graph_work: LinkedShare,
     /// Confidence of the links between nodes and operators, from 0 to 1; without links, the
     /// confidence that was too low.
     pub confidence: f32,
@@ -86,6 +88,7 @@ impl LinkCoverage {
         self.operators.add_all(other.operators);
         self.device_events.add_all(other.device_events);
         self.device_owners.add_all(other.device_owners);
+        self.graph_work.add_all(other.graph_work);
         self.reasons.extend(other.reasons);
     }
 }
@@ -103,7 +106,12 @@ pub fn coverage(linked: &LinkedTrace) -> LinkCoverage {
         coverage.device_events.add(launch_method(linked, &first, row));
         coverage.device_owners.add(owner_method(linked, &first, row));
     }
-    let shares = [&coverage.nodes, &coverage.operators, &coverage.device_events, &coverage.device_owners];
+    for graph in linked.replayed_graphs() {
+        let rows = graph.launches.iter().flatten().map(|row| *row as usize);
+        rows.for_each(|row| coverage.graph_work.add(capture_method(linked, graph.is_in_order, row)));
+    }
+    let LinkCoverage { nodes, operators, device_events, device_owners, graph_work, .. } = &coverage;
+    let shares = [nodes, operators, device_events, device_owners, graph_work];
     let reasons = shares.into_iter().flat_map(|share| share.unlinked.keys());
     coverage.reasons = reasons.map(|reason| (*reason, reason.message())).collect();
     coverage

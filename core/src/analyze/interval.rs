@@ -104,7 +104,11 @@ pub struct RangeCover {
 impl RangeCover {
     /// Of ranges in any order, which may overlap.
     pub fn of(ranges: Vec<TimeRange>) -> Self {
-        let ranges = union(ranges);
+        Self::disjoint(union(ranges))
+    }
+
+    /// Of ranges that are disjoint and ascending.
+    pub(super) fn disjoint(ranges: Vec<TimeRange>) -> Self {
         let mut before_ns = Vec::with_capacity(ranges.len() + 1);
         before_ns.push(0);
         let mut before = 0;

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use super::options::Options;
 use super::query::{RankQuery, Reply};
-use super::selection::{Selection, SelectionRequest};
+use super::selection::Selection;
+use super::selection_request::SelectionRequest;
 use crate::error::Error;
 use crate::link::LinkedTrace;
 use crate::link::rank::JobRanks;
@@ -77,5 +78,11 @@ pub(super) fn selections<'a>(
     traces: &'a [RankedTrace],
     wanted: &dyn Fn(usize) -> SelectionRequest,
 ) -> Result<Vec<Selection<'a>>, Error> {
-    traces.iter().enumerate().map(|(at, (_, linked))| Selection::of(linked, &wanted(at))).collect()
+    let of_trace = |at: usize, is_lenient: bool| {
+        let wanted = wanted(at);
+        Selection::of(&traces[at].1, &if is_lenient { wanted.lenient() } else { wanted })
+    };
+    // A stage of a pipeline has modules that others lack.
+    let has_it = (0..traces.len()).any(|at| of_trace(at, false).is_ok());
+    (0..traces.len()).map(|at| of_trace(at, has_it)).collect()
 }

@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use super::analysis::{Analysis, Run};
 use super::class::{WorkClass, classes};
+use super::graph_node;
 use super::kernel_class::{self, by_class};
 use super::kernel_origin::KernelOrigin;
 use super::launch_config::{LaunchConfig, LaunchConfigReader};
@@ -34,6 +35,7 @@ pub(super) static KERNELS: Analysis = Analysis {
         let classes = by_class(&rows);
         AnalysisResult::of(&TABLE, rows, selection.why_nothing_ran())
             .and(&kernel_class::TABLE, classes)
+            .and(&graph_node::TABLE, graph_node::graph_nodes(selection))
             .drawn(Plot::Bars { label: "name", parts: &["total_ns"] })
     }),
 };

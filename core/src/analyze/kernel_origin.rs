@@ -8,6 +8,8 @@ use super::selection::Selection;
 use crate::id::StrId;
 use crate::label::without_addresses;
 use crate::time::add_ns;
+use crate::trace::arg_key::ArgKey;
+use crate::trace::args::plain_text;
 
 /// The origin of most device time of a kernel.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -26,13 +28,18 @@ impl KernelOrigin {
     pub(super) fn of(selection: &Selection<'_>, rows: &[usize]) -> Self {
         let (linked, events) = (selection.linked, &selection.linked.trace.events);
         let name = |row: u32| events.name[row as usize];
-        let text = |name: StrId| linked.trace.strings.text(name);
-        let times = |of: &dyn Fn(usize) -> Option<u32>| {
-            most(rows.iter().filter_map(|row| Some((name(of(*row)?), selection.dur_ns(*row)))), text)
+        let trace = &linked.trace;
+        let text = |name: StrId| trace.strings.text(name);
+        // Kernels of graphs may state what another file's capture knows of them.
+        let stated = |row: usize, key| trace.args.json_id(trace.events.args(row), key);
+        let times = |of: &dyn Fn(usize) -> Option<StrId>| {
+            most(rows.iter().filter_map(|row| Some((of(*row)?, selection.dur_ns(*row)))), text)
         };
-        let text = |name: &str| without_addresses(name).into_owned();
-        let (operator, _) = times(&|row| linked.links.operator.get(row)).unzip();
-        let (line, num_lines) = times(&|row| linked.frames().line.get(row)).unzip();
+        let text = |name: &str| without_addresses(&plain_text(name)).into_owned();
+        let operator = |row| stated(row, ArgKey::CapturedOperator).or_else(|| linked.links.operator.get(row).map(name));
+        let line = |row| stated(row, ArgKey::CapturedLine).or_else(|| linked.frames().line.get(row).map(name));
+        let (operator, _) = times(&operator).unzip();
+        let (line, num_lines) = times(&line).unzip();
         Self {
             operator: operator.map_or_else(String::new, text),
             python_line: line.map_or_else(String::new, text),

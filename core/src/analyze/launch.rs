@@ -2,6 +2,7 @@
 
 use super::unlinked_reason::UnlinkedReason;
 use crate::link::{FirstLaunch, LinkMethod, LinkedTrace};
+use crate::trace::arg_key::ArgKey;
 
 /// The reason for a missing launch, in words; `None` where it is known, and for events that need
 /// none.
@@ -44,4 +45,26 @@ pub(super) fn owner_method(
         return Ok(named.map_or(LinkMethod::Enclosure, |at| links.named[at].how));
     }
     launch_method(linked, first, row).and(Err(UnlinkedReason::OperatorMissing))
+}
+
+/// How the origin of the work of a graph was found, or why not.
+pub(super) fn capture_method(
+    linked: &LinkedTrace,
+    is_in_order: bool,
+    row: usize,
+) -> Result<LinkMethod, UnlinkedReason> {
+    if let Some(captured) = linked.captured(row) {
+        return Ok(captured.how);
+    }
+    let trace = &linked.trace;
+    let mut how = String::new();
+    if trace.args.write_text(&trace.strings, trace.events.args(row), ArgKey::CapturedBy, &mut how) {
+        return Ok(LinkMethod::of_capture(&how));
+    }
+    match () {
+        () if trace.stated_module(row).or_else(|| trace.stated_annotation(row)).is_some() => Ok(LinkMethod::GraphLabel),
+        () if !linked.has_captures() => Err(UnlinkedReason::NoCapture),
+        () if !is_in_order => Err(UnlinkedReason::UnknownOrder),
+        () => Err(UnlinkedReason::OtherCapture),
+    }
 }

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::analysis::{Analysis, Run};
 use super::attribution;
+use super::captured_work::{CapturedWork, captured_work};
 use super::options::{OptionDoc, OptionKind, Options};
 use super::plot::Plot;
 use super::result::AnalysisResult;
@@ -36,11 +37,13 @@ pub(super) static OPERATORS: Analysis = Analysis {
         },
     ],
     run: Run::Trace(|selection, options: &Options| {
-        let rows = match options.choice("by") {
+        let by = options.choice("by");
+        let mut rows = match by {
             "shape" => by_shape(selection),
             "stack" => by_stack(selection, options.count("stack_depth") as usize),
-            _ => operators(selection).into_iter().map(OperatorCalls::from).collect(),
+            _ => by_name(selection).into_iter().map(OperatorCalls::from).collect(),
         };
+        add_captured(selection, &mut rows, by == "shape");
         let has_device = rows.iter().any(|calls| calls.all.device_self_ns > Some(0));
         AnalysisResult::of(&TABLE, rows, "no operator was recorded")
             .and(&attribution::TABLE, attribution::attribution(selection))
@@ -109,7 +112,7 @@ const COLUMNS: &[Column<Vec<OperatorCalls>>] = &[
 /// `total_ns = Σ dur` over the calls that overlap the selection, cut to it, without calls inside
 /// another one of the same name (`aten::arange` in `aten::arange`); `count` has them. `self_ns = Σ
 /// (dur − Σ dur of children)`; `mean_ns = Σ dur / count` over all calls. Device times are those of
-/// whole calls.
+/// whole calls. The selected work of replayed graphs counts for the operators that captured it.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -123,6 +126,42 @@ const COLUMNS: &[Column<Vec<OperatorCalls>>] = &[
 /// # Ok::<(), kinetoscope::Error>(())
 /// ```
 pub fn operators(selection: &Selection<'_>) -> Vec<OperatorRow> {
+    let mut rows: Vec<_> = by_name(selection).into_iter().map(OperatorCalls::from).collect();
+    add_captured(selection, &mut rows, false);
+    rows.into_iter().map(|calls| calls.all).collect()
+}
+
+/// Adds the work of graphs to the operators that captured it, which need not be selected: those
+/// have no calls then.
+fn add_captured(selection: &Selection<'_>, rows: &mut Vec<OperatorCalls>, is_by_shape: bool) {
+    let found = captured_work(selection, is_by_shape);
+    if found.is_empty() {
+        return;
+    }
+    let mut places: FxHashMap<(String, String, String), usize> = FxHashMap::default();
+    for (place, calls) in rows.iter().enumerate() {
+        places.entry((calls.all.name.clone(), calls.shapes.clone(), calls.types.clone())).or_insert(place);
+    }
+    for CapturedWork { name, shapes, types, ns, longest } in found {
+        let place = *places.entry((name, shapes, types)).or_insert_with_key(|(name, shapes, types)| {
+            let all = OperatorRow { name: name.clone(), longest_id: longest.0, ..OperatorRow::default() };
+            rows.push(OperatorCalls { all, shapes: shapes.clone(), types: types.clone(), ..OperatorCalls::default() });
+            rows.len() - 1
+        });
+        let all = &mut rows[place].all;
+        add_ns(all.device_self_ns.get_or_insert(0), ns);
+        add_ns(all.device_total_ns.get_or_insert(0), ns);
+    }
+    sort::by(rows, |a, b| most_first(&a.all, &b.all));
+}
+
+/// The most device time of their own first, then the most host time of their own.
+fn most_first(a: &OperatorRow, b: &OperatorRow) -> std::cmp::Ordering {
+    let time = |row: &OperatorRow| (row.device_self_ns, row.self_ns);
+    time(b).cmp(&time(a)).then_with(|| (&a.name, a.longest_id).cmp(&(&b.name, b.longest_id)))
+}
+
+fn by_name(selection: &Selection<'_>) -> Vec<OperatorRow> {
     let names = &selection.linked.trace.events.name;
     grouped(selection, |row| names[row]).into_iter().map(|(_, row)| row).collect()
 }
@@ -187,10 +226,7 @@ fn grouped<K: Hash + Eq + Copy>(selection: &Selection<'_>, mut key: impl FnMut(u
         sums.lacks_self |= lost.is_of(row);
     }
     let mut rows: Vec<_> = groups.into_iter().map(|(key, sums)| (key, sums.finish())).collect();
-    sort::by(&mut rows, |(_, a), (_, b)| {
-        let time = |row: &OperatorRow| (row.device_self_ns, row.self_ns);
-        time(b).cmp(&time(a)).then_with(|| (&a.name, a.longest_id).cmp(&(&b.name, b.longest_id)))
-    });
+    sort::by(&mut rows, |(_, a), (_, b)| most_first(a, b));
     rows
 }
 

@@ -68,6 +68,12 @@ pub fn overlap(selection: &Selection<'_>) -> Vec<OverlapRow> {
     let names = CommunicationNames::of(linked);
     let mut computing: BTreeMap<Option<i64>, Vec<TimeRange>> = BTreeMap::new();
     let mut talking: BTreeMap<(Option<i64>, bool, Cow<'_, str>), Vec<TimeRange>> = BTreeMap::new();
+    if selection.is_named() {
+        // Computation of others hides communication of named calls, too.
+        for row in selection.anytime_work().filter(|row| classes[*row] == WorkClass::Computation) {
+            computing.entry(trace.device(row)).or_default().push(selection.time(row));
+        }
+    }
     for row in selection.device_work() {
         let device = trace.device(row);
         match classes[row] {

@@ -2,6 +2,7 @@
 
 use super::analysis::{Analysis, Run};
 use super::idle::streams;
+use super::interval::{total_ns, within};
 use super::options::{OptionDoc, OptionKind, Options};
 use super::plot::Plot;
 use super::result::AnalysisResult;
@@ -23,7 +24,8 @@ pub(super) static QUEUE_LENGTH: Analysis = Analysis {
     }],
     run: Run::Trace(|selection, options: &Options| {
         let points = points(selection);
-        let rows = queue_length(&points, selection.span(), options.count("full"));
+        let windows = |device: Option<i64>| selection.windows(device);
+        let rows = queue_length_within(&points, &windows, options.count("full"));
         AnalysisResult::of(&TABLE, rows, "no kernel, copy or fill has its launch in the trace")
             .and(&POINTS, points)
             .drawn_from(POINTS.name, Plot::Steps { time: "time_ns", value: "length", series: Some("stream") })
@@ -134,13 +136,23 @@ pub fn points(selection: &Selection<'_>) -> Vec<QueuePoint> {
 /// # Ok::<(), kinetoscope::Error>(())
 /// ```
 pub fn queue_length(points: &[QueuePoint], span: TimeRange, full: i64) -> Vec<QueueRow> {
-    let span_ns = span.dur().0.max(1) as f64;
+    queue_length_within(points, &|_| vec![span], full)
+}
+
+/// The same over the windows of each device, which are disjoint and ascending.
+fn queue_length_within(
+    points: &[QueuePoint],
+    windows: &dyn Fn(Option<i64>) -> Vec<TimeRange>,
+    full: i64,
+) -> Vec<QueueRow> {
     let rows = points.chunk_by(|a, b| a.stream == b.stream).map(|points| {
         let (mut weighted, mut busy_ns, mut full_ns, mut max) = (0.0, 0, 0, 0);
+        let windows = windows(points[0].stream.device);
+        let (all_ns, last) = (total_ns(&windows), windows.last().map_or(points[0].time, |last| last.end));
+        let span_ns = all_ns.max(1) as f64;
         for (at, point) in points.iter().enumerate() {
-            let until = points.get(at + 1).map_or(span.end, |next| next.time);
-            let time = super::interval::clip(TimeRange { start: point.time, end: until.max(point.time) }, span);
-            let ns = time.dur().0;
+            let until = points.get(at + 1).map_or(last, |next| next.time);
+            let ns = total_ns(&within(&windows, TimeRange { start: point.time, end: until.max(point.time) }));
             weighted += point.length as f64 * ns as f64;
             busy_ns += if point.length > 0 { ns } else { 0 };
             full_ns += if point.length >= full { ns } else { 0 };
@@ -151,7 +163,7 @@ pub fn queue_length(points: &[QueuePoint], span: TimeRange, full: i64) -> Vec<Qu
             count: points.len() as u64 / 2,
             mean: weighted / span_ns,
             max,
-            empty_ns: span.dur().0 - busy_ns,
+            empty_ns: all_ns - busy_ns,
             full_ns,
             full_share: full_ns as f64 / span_ns,
         }

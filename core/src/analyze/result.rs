@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::plot::Plot;
 use crate::link::rank::windows;
-use crate::table::{RankTable, StackedTable, Table, TableRows};
+use crate::table::{PartKey, StackedTable, Table, TablePart, TableRows};
 
 /// The result of an analysis.
 pub struct AnalysisResult {
@@ -50,16 +50,18 @@ impl AnalysisResult {
 
     /// Answers about the traces of these ranks as one.
     pub(crate) fn stacked(ranks: &[Option<i64>], answers: &[Self]) -> Self {
-        let places: Vec<_> = ranks.iter().copied().zip(windows(ranks)).collect();
+        let places = ranks.iter().zip(windows(ranks));
+        let keys: Vec<_> = places.map(|(rank, window)| PartKey::Rank { rank: *rank, window }).collect();
+        Self::stacked_by(&keys, answers)
+    }
+
+    /// Answers about parts as one.
+    pub(super) fn stacked_by(keys: &[PartKey], answers: &[Self]) -> Self {
         let tables = (0..answers.first().map_or(0, |answer| answer.tables.len())).filter_map(|table| {
             let tables = answers.iter().filter_map(|answer| answer.tables.get(table));
-            let part = |((rank, window), rows_of): (&(Option<i64>, i64), &Arc<dyn TableRows>)| RankTable {
-                rank: *rank,
-                window: *window,
-                rows_of: Arc::clone(rows_of),
-            };
-            let stacked: Arc<dyn TableRows> =
-                Arc::new(StackedTable::new(places.iter().zip(tables).map(part).collect())?);
+            let part =
+                |(key, rows_of): (&PartKey, &Arc<dyn TableRows>)| TablePart { key: *key, rows_of: Arc::clone(rows_of) };
+            let stacked: Arc<dyn TableRows> = Arc::new(StackedTable::new(keys.iter().zip(tables).map(part).collect())?);
             Some(stacked)
         });
         let has_rows = answers.iter().any(|answer| answer.reason.is_none());

@@ -1,73 +1,31 @@
-//! Selects the events of an analysis: all, a range of time, or one stream.
+//! Selects the events of an analysis: all, a part, or one stream.
 
 use std::sync::Arc;
 
-use serde_json::{Map, Value};
-
-use super::interval::{clip, union, within};
+use super::interval::{intersection, union};
 use super::options::unexpected;
+use super::part::TracePart;
+use super::selection_request::SelectionRequest;
 use super::unknown_kind::of_unknown_kind;
 use crate::error::Error;
 use crate::link::{Iteration, LinkedTrace, lacks_device_work};
-use crate::time::{TimeRange, Ts, add_ns};
+use crate::time::{Dur, TimeRange, Ts, add_ns};
 use crate::trace::track::Stream;
 
 /// A linked trace with its selected part.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Selection<'a> {
     /// The trace; results may hold it for lazy columns.
     pub linked: &'a Arc<LinkedTrace>,
-    /// The range, unless everything is selected.
-    pub range: Option<TimeRange>,
+    /// The part, unless everything is selected.
+    pub part: Option<Arc<TracePart>>,
     /// The number of the only selected stream.
     pub stream: Option<i64>,
-    /// Whether device events launched outside the range are left out.
+    /// Whether device events launched outside the part are left out.
     pub is_launched_inside: bool,
-    /// Whether times are not cut to the range: an event counts whole in the range in which it
+    /// Whether times are not cut to the part: an event counts whole in the range in which it
     /// begins, device work in the range in which its launch begins.
     pub is_unclipped: bool,
-}
-
-/// A request for a part of a trace.
-#[derive(Debug, Clone, Default)]
-pub struct SelectionRequest {
-    /// Start of the range, as the tables count time.
-    pub start_ns: Option<i64>,
-    /// Its end.
-    pub end_ns: Option<i64>,
-    /// The number of an iteration, in place of a range.
-    pub iteration: Option<i64>,
-    /// The number of a stream.
-    pub stream: Option<i64>,
-    /// See [`Selection::is_launched_inside`].
-    pub is_launched_inside: bool,
-    /// See [`Selection::is_unclipped`].
-    pub is_unclipped: bool,
-    /// Whether iterations in which the observer of the Execution Trace ran are selected, too, if no
-    /// range and no iteration is asked for.
-    pub is_with_observed: bool,
-}
-
-impl SelectionRequest {
-    /// Removes the keys of the selection from a request.
-    pub(super) fn take(request: &mut Map<String, Value>) -> Result<Self, Error> {
-        let mut integer = |name: &str| match request.remove(name) {
-            None | Some(Value::Null) => Ok(None),
-            Some(value) => {
-                value.as_i64().map(Some).ok_or_else(|| unexpected(&format!("an integer as {name}"), &value.to_string()))
-            }
-        };
-        let (start_ns, end_ns) = (integer("start_ns")?, integer("end_ns")?);
-        let (iteration, stream) = (integer("iteration")?, integer("stream")?);
-        let mut flag = |name: &str, default: bool| match request.remove(name) {
-            None | Some(Value::Null) => Ok(default),
-            Some(Value::Bool(is_wanted)) => Ok(is_wanted),
-            Some(other) => Err(unexpected(&format!("true or false as {name}"), &other.to_string())),
-        };
-        let (is_launched_inside, is_unclipped) = (flag("launched_inside", false)?, !flag("clip", true)?);
-        let is_with_observed = flag("observed", false)?;
-        Ok(Self { start_ns, end_ns, iteration, stream, is_launched_inside, is_unclipped, is_with_observed })
-    }
 }
 
 impl<'a> Selection<'a> {
@@ -83,35 +41,88 @@ impl<'a> Selection<'a> {
 
     /// The bounds of a range, if there is one.
     pub fn within(linked: &'a Arc<LinkedTrace>, range: Option<TimeRange>) -> Self {
-        Self { linked, range, stream: None, is_launched_inside: false, is_unclipped: false }
+        let part = range.map(|range| Arc::new(TracePart::of(range)));
+        Self { linked, part, stream: None, is_launched_inside: false, is_unclipped: false }
     }
 
     /// Resolves a request. An error where the trace does not have the part.
     ///
-    /// Without a range or an iteration, leaves out the iterations in which the observer of the
-    /// Execution Trace ran: see [`LinkedTrace::clean_range`].
+    /// Without a part, leaves out the iterations in which the observer of the Execution Trace ran:
+    /// see [`LinkedTrace::clean_range`].
     pub fn of(linked: &'a Arc<LinkedTrace>, wanted: &SelectionRequest) -> Result<Self, Error> {
-        let range = range(linked, wanted)?;
+        let part = wanted.part.part(linked)?.map(Arc::new);
         if let Some(stream) = wanted.stream {
             expect_stream(linked, stream)?;
         }
         let SelectionRequest { stream, is_launched_inside, is_unclipped, .. } = *wanted;
-        Ok(Self { linked, range, stream, is_launched_inside, is_unclipped })
+        Ok(Self { linked, part, stream, is_launched_inside, is_unclipped })
     }
 
     /// The same at any time.
     pub(super) fn anytime(&self) -> Self {
-        Self { linked: self.linked, range: None, stream: self.stream, is_launched_inside: false, is_unclipped: false }
+        Self { linked: self.linked, part: None, stream: self.stream, is_launched_inside: false, is_unclipped: false }
+    }
+
+    /// The same from its first time to its last, with all events of that time.
+    pub(super) fn whole(&self) -> Self {
+        let part = self.extent().map(|range| Arc::new(TracePart::of(range)));
+        Self { part, ..self.clone() }
+    }
+
+    /// The part, if it is more than a range.
+    pub(super) fn parts(&self) -> Option<&TracePart> {
+        self.part.as_deref().filter(|part| part.as_range().is_none())
+    }
+
+    /// Whether the part is that of named calls.
+    pub(super) fn is_named(&self) -> bool {
+        self.part.as_ref().is_some_and(|part| part.calls.is_some())
+    }
+
+    /// The times of a device that are looked at: disjoint, ascending.
+    pub(super) fn windows(&self, device: Option<i64>) -> Vec<TimeRange> {
+        self.part.as_ref().map_or_else(|| vec![self.span()], |part| part.windows(device).to_vec())
+    }
+
+    /// The union of times, without those that are not looked at on a device.
+    pub(super) fn union(&self, device: Option<i64>, times: Vec<TimeRange>) -> Vec<TimeRange> {
+        let times = union(times);
+        if self.is_unclipped || self.parts().is_none() { times } else { intersection(&times, &self.windows(device)) }
+    }
+
+    /// Whether a time is in the selection.
+    pub(super) fn has(&self, time: Ts) -> bool {
+        self.part.as_ref().is_none_or(|part| part.has(time))
+    }
+
+    /// Whether an event begins in the selection.
+    pub(super) fn begins_inside(&self, row: usize) -> bool {
+        match self.part.as_deref() {
+            None => true,
+            Some(TracePart { calls: Some(calls), .. }) => calls.of_event.get(row).is_some(),
+            Some(part) => part.has(self.linked.trace.events.start[row]),
+        }
+    }
+
+    /// Whether a time meets the selection.
+    pub(super) fn meets(&self, start: Ts, dur: Dur) -> bool {
+        self.part.as_ref().map_or_else(|| self.span().overlaps(start, dur), |part| part.meets(start, dur))
     }
 
     /// Devices that have selected work at any time. One that has none in the range is idle
     /// in it.
+    ///
+    /// Of named calls, those that have work of theirs.
     pub(super) fn devices(&self) -> impl Iterator<Item = Option<i64>> + '_ {
         let (trace, anytime) = (&self.linked.trace, self.anytime());
-        let is_work = move |row: &usize| trace.events.kind[*row].is_device_work() && anytime.contains(*row);
-        let rows = |at: usize| self.linked.links.nesting.track_rows(at.into()).iter().map(|row| *row as usize);
+        let is_named = self.is_named();
+        let first_work = move |at: usize| {
+            let rows = self.linked.links.nesting.track_rows(at.into()).iter().map(|row| *row as usize);
+            let is_it = |row: usize| if is_named { self.contains(row) } else { anytime.contains(row) };
+            rows.into_iter().find(|row| trace.events.kind[*row].is_device_work() && is_it(*row))
+        };
         let on_device = (0..trace.tracks.len()).filter(|at| trace.tracks[*at].stream.is_some());
-        on_device.filter_map(move |at| rows(at).find(is_work)).map(|row| trace.device(row))
+        on_device.filter_map(first_work).map(|row| trace.device(row))
     }
 
     /// Rows of the selected events, in file order.
@@ -129,12 +140,13 @@ impl<'a> Selection<'a> {
     /// ascending, cut to the selection.
     pub(super) fn unknown(&self, device: Option<i64>) -> Vec<TimeRange> {
         let lost = self.linked.lost_work();
-        let Some(number) = self.stream else { return within(lost.of_device(device), self.span()) };
+        let windows = self.windows(device);
+        let Some(number) = self.stream else { return intersection(lost.of_device(device), &windows) };
         let tracks = self.linked.trace.tracks.iter().enumerate();
         let is_it = |stream: Stream| stream.device == device && stream.stream == Some(number);
         let tracks = tracks.filter(|(_, track)| track.stream.is_some_and(is_it));
         let ranges = tracks.flat_map(|(at, _)| lost.of_stream(at.into())).copied().collect();
-        within(&union(ranges), self.span())
+        intersection(&union(ranges), &windows)
     }
 
     /// Rows of all kernels, copies and fills of the selected stream, at any time, in file order.
@@ -146,10 +158,13 @@ impl<'a> Selection<'a> {
     /// Whether device work was launched in the range. Work without a known launch counts where it
     /// began, unless only launched work is selected.
     pub(super) fn launched(&self, row: usize) -> bool {
-        let Some(range) = self.range else { return true };
+        let Some(part) = &self.part else { return true };
+        if let Some(calls) = &part.calls {
+            return calls.of_event.get(row).is_some();
+        }
         let launch = self.linked.links.launch.get(row).map(|launch| launch as usize);
         let start = self.linked.trace.events.start[launch.unwrap_or(row)];
-        (launch.is_some() || !self.is_launched_inside) && range.start <= start && start < range.end
+        (launch.is_some() || !self.is_launched_inside) && part.has(start)
     }
 
     /// Why there may be no device work.
@@ -163,9 +178,9 @@ impl<'a> Selection<'a> {
         }
     }
 
-    /// Whether an event is in the range, and on the stream if it is a device event.
+    /// Whether an event is in the part, and on the stream if it is a device event.
     pub fn contains(&self, row: usize) -> bool {
-        if self.range.is_none() && self.stream.is_none() {
+        if self.part.is_none() && self.stream.is_none() {
             return true;
         }
         let events = &self.linked.trace.events;
@@ -173,33 +188,42 @@ impl<'a> Selection<'a> {
         if on.is_some_and(|on| self.stream.is_some_and(|stream| on.stream != Some(stream))) {
             return false;
         }
-        let Some(range) = self.range else { return true };
-        let begins_inside = |start: Ts| range.start <= start && start < range.end;
+        let Some(part) = self.part.as_deref() else { return true };
+        if let Some(calls) = &part.calls {
+            return calls.of_event.get(row).is_some();
+        }
         let is_launched =
-            || self.linked.links.launch.get(row).is_some_and(|launch| begins_inside(events.start[launch as usize]));
+            || self.linked.links.launch.get(row).is_some_and(|launch| part.has(events.start[launch as usize]));
         match on {
             Some(_) if self.is_unclipped && events.kind[row].is_device_work() => is_launched(),
-            _ if self.is_unclipped => begins_inside(events.start[row]),
-            _ if !range.overlaps(events.start[row], events.dur[row]) => false,
+            _ if self.is_unclipped => part.has(events.start[row]),
+            _ if !part.meets(events.start[row], events.dur[row]) => false,
             Some(_) if self.is_launched_inside => is_launched(),
             _ => true,
         }
     }
 
-    /// The event's time, cut to the range if the selection clips.
+    /// The event's time, without what is before the part and after it if the selection clips.
     pub fn time(&self, row: usize) -> TimeRange {
         let events = &self.linked.trace.events;
         self.cut(TimeRange { start: events.start[row], end: events.end(row) })
     }
 
-    /// A time, cut to the range if the selection clips.
+    /// A time, without what is before the part and after it if the selection clips.
     pub(super) fn cut(&self, time: TimeRange) -> TimeRange {
-        self.range.filter(|_| !self.is_unclipped).map_or(time, |range| clip(time, range))
+        self.clipping().map_or(time, |part| part.cut(time))
     }
 
-    /// The event's duration inside the range, in nanoseconds.
+    /// The event's duration inside the part, in nanoseconds.
     pub fn dur_ns(&self, row: usize) -> i64 {
-        self.time(row).dur().0
+        let events = &self.linked.trace.events;
+        let time = TimeRange { start: events.start[row], end: events.end(row) };
+        self.clipping().map_or(time.dur().0, |part| part.inside_ns(time))
+    }
+
+    /// The part, if times are cut to it. Events of named calls are whole.
+    fn clipping(&self) -> Option<&TracePart> {
+        self.part.as_deref().filter(|part| !self.is_unclipped && part.calls.is_none())
     }
 
     /// For each event, the time inside the range that none of its children has, in nanoseconds.
@@ -223,43 +247,31 @@ impl<'a> Selection<'a> {
 
     /// The iterations that meet the selection, in the order of time.
     pub(super) fn iterations(&self) -> impl Iterator<Item = &'a Iteration> + use<'a> {
-        let span = self.span();
-        self.linked.links.iterations.iter().filter(move |iteration| span.overlaps(iteration.start, iteration.dur))
+        let selection = self.clone();
+        let all = self.linked.links.iterations.iter();
+        all.filter(move |iteration| selection.meets(iteration.start, iteration.dur))
     }
 
-    /// The range, unless it is the one that is selected by default.
-    pub(super) fn range_asked_for(&self) -> Option<TimeRange> {
-        self.range.filter(|range| Some(*range) != self.linked.clean_range())
+    /// The part, unless it is the one that is selected by default.
+    pub(super) fn part_asked_for(&self) -> Option<&TracePart> {
+        self.part.as_deref().filter(|part| part.as_range() != self.linked.clean_range() || part.as_range().is_none())
     }
 
-    /// The selected range.
+    /// From the first selected time to the last.
     pub fn span(&self) -> TimeRange {
-        self.range.unwrap_or_else(|| self.linked.range())
+        self.part.as_ref().map_or_else(|| self.linked.range(), |part| part.hull)
     }
-}
 
-fn range(linked: &LinkedTrace, wanted: &SelectionRequest) -> Result<Option<TimeRange>, Error> {
-    let (start, end) = (wanted.start_ns.map(Ts), wanted.end_ns.map(Ts));
-    if let Some(number) = wanted.iteration {
-        if start.or(end).is_some() {
-            return Err(unexpected("a range or an iteration", "both"));
-        }
-        let iterations = &linked.links.iterations;
-        let Some(iteration) = iterations.iter().find(|iteration| iteration.number == number) else {
-            let numbers: Vec<_> = iterations.iter().take(MAX_NAMED).map(|iteration| iteration.number).collect();
-            return Err(unexpected(&format!("one of the iterations {numbers:?}"), &number.to_string()));
-        };
-        return Ok(Some(iteration.range()));
+    /// From the first time of the part on the host or a device to the last; `None` for everything.
+    pub fn extent(&self) -> Option<TimeRange> {
+        self.part.as_ref().map(|part| part.extent())
     }
-    if start.or(end).is_none() {
-        return Ok(if wanted.is_with_observed { None } else { linked.clean_range() });
+
+    /// The length of the selected time, in nanoseconds.
+    pub fn len_ns(&self) -> i64 {
+        let span = self.span();
+        self.part.as_ref().filter(|_| self.parts().is_some()).map_or(span.dur().0, |part| part.inside_ns(span))
     }
-    let whole = linked.range();
-    let range = TimeRange { start: start.unwrap_or(whole.start), end: end.unwrap_or(whole.end) };
-    if start.is_some() && end.is_some() && range.end < range.start {
-        return Err(unexpected("a range that ends after its start", &format!("{} to {}", range.start.0, range.end.0)));
-    }
-    Ok(Some(TimeRange { end: range.end.max(range.start), ..range }))
 }
 
 fn expect_stream(linked: &LinkedTrace, stream: i64) -> Result<(), Error> {
@@ -274,4 +286,4 @@ fn expect_stream(linked: &LinkedTrace, stream: i64) -> Result<(), Error> {
 }
 
 /// The number of choices that an error lists.
-const MAX_NAMED: usize = 50;
+pub(super) const MAX_NAMED: usize = 50;

@@ -227,12 +227,12 @@ pub(crate) fn outline(selection: &Selection<'_>) -> TimeOutline {
     let iterations = iterations(selection);
     TimeOutline {
         start_ns: span.start.0,
-        duration_ns: span.dur().0,
+        duration_ns: selection.len_ns(),
         num_events: selection.rows().count() as u64,
         num_nodes: selection.linked.trace.nodes.len() as u64,
         devices: devices(selection),
         time_by_kind: time_by_kind(selection),
-        breakdown: breakdown(selection, &[BreakdownSpan::of(span)], MICRO_NS),
+        breakdown: breakdown(selection, &[BreakdownSpan::of(selection.extent().unwrap_or(span))], MICRO_NS),
         iteration_time: IterationTime::of(&iterations),
         iterations,
     }
@@ -258,12 +258,12 @@ fn devices(selection: &Selection<'_>) -> Vec<DeviceRow> {
         ranges.entry(trace.device(row)).or_default().push(selection.time(row));
     }
     let names = trace.device_names();
-    let span_ns = selection.span().dur().0.max(1);
     let row = |(device, ranges): (Option<i64>, Vec<TimeRange>)| {
         let num_events = ranges.len() as u64;
-        let busy = union(ranges);
+        let busy = selection.union(device, ranges);
         let busy_ns = total_ns(&busy);
         let name = device.and_then(|device| names.get(usize::try_from(device).ok()?)).cloned().unwrap_or_default();
+        let span_ns = total_ns(&selection.windows(device)).max(1);
         let unknown_ns = total_ns(&difference(&selection.unknown(device), &busy));
         let [busy_share, unknown_share] = [busy_ns, unknown_ns].map(|ns| ns as f64 / span_ns as f64);
         DeviceRow { device, name, busy_ns, busy_share, unknown_share, num_events }

@@ -1,5 +1,6 @@
 //! Tables whose columns the report reads, by names that the compiler checks.
 
+pub(crate) use super::breakdown::phase::TABLE as PHASES;
 pub(crate) use super::breakdown::row::TABLE as BREAKDOWN;
 pub(crate) use super::collective::skew::TABLE as COLLECTIVE_SKEW;
 pub(crate) use super::collective::summary::TABLE as COLLECTIVE_SUMMARY;

@@ -46,6 +46,12 @@ pub enum UnlinkedReason {
     AmbiguousLaunch,
     /// A launch that is inside of no operator.
     OperatorMissing,
+    /// Work of a graph, where no capture is known.
+    NoCapture,
+    /// Work of a graph on several streams without numbers of nodes.
+    UnknownOrder,
+    /// Work of a graph that no capture has.
+    OtherCapture,
 }
 
 impl UnlinkedReason {
@@ -68,6 +74,9 @@ impl UnlinkedReason {
             Self::LaunchMissing => "its launch is not in the file",
             Self::AmbiguousLaunch => "several launches may be its",
             Self::OperatorMissing => "its launch is outside all operators",
+            Self::NoCapture => "the capture of its graph is not in the file (pass its trace as `capture`)",
+            Self::UnknownOrder => "its graph ran on several streams, and has no node ids that tell the order",
+            Self::OtherCapture => "no capture has the work of its graph",
         }
     }
 }

@@ -21,7 +21,7 @@ use super::result::AnalysisResult;
 use super::selection::Selection;
 use crate::error::Error;
 use crate::link::LinkedTrace;
-use crate::table::PackedTable;
+use crate::table::{PackedTable, PartKey};
 use crate::trace::Trace;
 
 /// The packed result of one trace.
@@ -46,7 +46,9 @@ impl Analysis {
     /// The answer about one trace, to be put together with those about others of its job. Errors as
     /// those of [`answer`](Self::answer).
     pub fn packed_answer(&self, linked: &Arc<LinkedTrace>, request: &str) -> Result<Vec<u8>, Error> {
-        let answer = self.answer(linked, request)?;
+        let (wanted, options) = parse_request(self.options, request)?;
+        // Another trace of the job may have the part.
+        let answer = self.answer_about(linked, &wanted.lenient(), &options)?;
         let tables = answer.tables.iter().map(|table| PackedTable::of(&**table)).collect();
         let has_device = answer.plot.is_some_and(|plot| plot.is_of_device());
         packed(&PackedResult { reason: answer.reason.map(str::to_owned), has_device, tables })
@@ -60,8 +62,9 @@ impl Analysis {
         request: &str,
     ) -> Result<(AnalysisResult, Option<String>), Error> {
         let Run::Trace(run) = self.run else { return Err(unexpected("an analysis of one trace", self.name)) };
-        let (_, options) = parse_request(self.options, request)?;
+        let (wanted, options) = parse_request(self.options, request)?;
         let like = run_on_nothing(run, &options);
+        let like = if wanted.by_phase { AnalysisResult::stacked_by(&[PartKey::Phase("")], &[like]) } else { like };
         let (mut ranks, mut found, mut reason) = (Vec::new(), Vec::new(), None);
         for (rank, bytes) in answers {
             let (answer, why) = unpacked_answer(&like, bytes)?;
@@ -124,6 +127,10 @@ impl Analysis {
     ) -> Result<(Job<'a>, Options), Error> {
         let kinds = self.across_ranks()?.queries;
         let (wanted, options) = parse_request(self.options, request)?;
+        if wanted.part.is_by_name() || wanted.by_phase {
+            let expected = "a range, an iteration or a stream, as workers hold the traces";
+            return Err(unexpected(expected, "a part by name"));
+        }
         let mut job = Job::of(traces, &|_| wanted.clone(), &options, 1)?;
         let of_trace = |rounds: &Vec<Vec<u8>>| -> Result<Vec<Reply>, Error> {
             let rounds = rounds.iter().map(|bytes| unpacked::<Vec<PackedReply>>(bytes));

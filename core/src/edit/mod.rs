@@ -1,5 +1,6 @@
 //! Edits traces: trims, splits, redacts, shrinks; cuts, upgrades, anonymises Execution Traces.
 
+mod capture;
 mod comm_attrs;
 mod communications;
 mod cut;
@@ -25,6 +26,7 @@ mod upgrade;
 use crate::error::Error;
 use crate::trace::Trace;
 use crate::trace::node::NodeSpan;
+pub use capture::with_captures;
 pub use communications::communications;
 use execution_draft::ExecutionDraft;
 pub use extent::TrimExtent;

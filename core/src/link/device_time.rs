@@ -1,6 +1,7 @@
 //! Sums device time by host event: work counts for its operator and for all events around its
 //! launch.
 
+use super::graph;
 use super::links::Links;
 use super::node::NodeLinks;
 use crate::time::add_ns;
@@ -21,7 +22,8 @@ pub(super) fn attribute(trace: &Trace, links: &Links) -> DeviceTime {
     let (mut self_ns, mut total_ns) = (vec![0_i64; events.len()], vec![0_i64; events.len()]);
     let track = |row: u32| events.track[row as usize];
     for row in (0..events.len()).filter(|row| events.kind[*row].is_device_work()) {
-        let owner = links.operator.get(row);
+        // The operator that captured the kernel of a graph did not run it.
+        let owner = links.operator.get(row).filter(|_| !graph::is_captured(trace, links, row));
         if let Some(owner) = owner {
             add_ns(&mut self_ns[owner as usize], events.dur[row].0);
         }

@@ -46,8 +46,10 @@ pub(super) fn find_frames(trace: &Trace, links: &Links, pairs: &[ForwardBackward
     carry_back(trace, links, pairs, &mut frames.module, |_| true);
     let own = frames.line.clone();
     carry_back(trace, links, pairs, &mut frames.line, |row| own.get(row).is_none());
-    for column in [&mut frames.frame, &mut frames.line, &mut frames.module, &mut frames.annotation] {
-        carry_to_device(trace, links, column);
+    // An annotation is around the launch of a graph: it tells when the work ran, not how it was made.
+    carry_to_device(trace, links, &mut frames.annotation, false);
+    for column in [&mut frames.frame, &mut frames.line, &mut frames.module] {
+        carry_to_device(trace, links, column, true);
     }
     frames
 }
@@ -70,10 +72,13 @@ fn lines(trace: &Trace, links: &Links, frame: &OptionalColumn) -> OptionalColumn
     line
 }
 
-/// Device events take the values of their launch, or else of the operator that owns them.
-fn carry_to_device(trace: &Trace, links: &Links, column: &mut OptionalColumn) {
+/// Device events take the values of the call that captured them, of their launch, or else of the
+/// operator that owns them.
+fn carry_to_device(trace: &Trace, links: &Links, column: &mut OptionalColumn, is_of_capture: bool) {
     for row in (0..trace.events.len()).filter(|row| trace.is_on_device(*row)) {
-        let mut hosts = [links.launch.get(row), links.operator.get(row)].into_iter().flatten();
+        let captured = links.captured.binary_search_by_key(&(row as u32), |pair| pair.kernel);
+        let captured = captured.ok().filter(|_| is_of_capture).map(|at| links.captured[at].launch);
+        let mut hosts = [captured, links.launch.get(row), links.operator.get(row)].into_iter().flatten();
         if let Some(value) = hosts.find_map(|host| column.get(host as usize)) {
             column.set(row, value);
         }

@@ -2,6 +2,7 @@
 
 use super::late_step;
 use super::step_marker::{IterationSource, StepMarker, StepMarkers};
+use super::step_state::StepState;
 use crate::id::OptionalColumn;
 use crate::sort;
 use crate::time::{Dur, TimeRange, Ts};
@@ -25,6 +26,8 @@ pub struct Iteration {
     pub facts: StepFacts,
     /// Whether the observer of the Execution Trace ran in it, which inflates its host times.
     pub is_observed: bool,
+    /// Whether the loop warmed up, captured a graph or was steady; `None` where it is unknown.
+    pub state: Option<StepState>,
 }
 
 impl Iteration {
@@ -80,7 +83,7 @@ fn profiler_steps(trace: &Trace, rows: impl Iterator<Item = u32>) -> Vec<Iterati
     let step = |row: u32| {
         let number = iteration_number(trace.event_name(row as usize))?;
         let (start, dur) = (events.start[row as usize], events.dur[row as usize]);
-        Some(Iteration { number, event: row, start, dur, facts: StepFacts::default(), is_observed: false })
+        Some(Iteration { number, event: row, start, dur, facts: StepFacts::default(), is_observed: false, state: None })
     };
     let mut iterations: Vec<Iteration> = rows.filter_map(step).collect();
     in_order(&mut iterations);

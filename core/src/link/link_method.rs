@@ -26,6 +26,14 @@ pub enum LinkMethod {
     LaunchOrder,
     /// A flow of the file.
     Flow,
+    /// A kernel of a graph that states its module or annotation itself.
+    GraphLabel,
+    /// A kernel of a graph: the call that captured it names it.
+    KernelName,
+    /// The same place in the capture, by `graph node id`.
+    GraphNode,
+    /// The same place in the capture, in the order of time.
+    CaptureOrder,
     /// Equal `Sequence number` on the forward thread.
     SequenceNumber,
     /// Inside of it in time.
@@ -53,6 +61,10 @@ impl LinkMethod {
             Self::Correlation => "correlation",
             Self::LaunchOrder => "launch_order",
             Self::Flow => "flow",
+            Self::GraphLabel => "graph_label",
+            Self::KernelName => "kernel_name",
+            Self::GraphNode => "graph_node",
+            Self::CaptureOrder => "capture_order",
             Self::SequenceNumber => "sequence_number",
             Self::Enclosure => "enclosure",
             Self::SyncEvent => "sync_event",
@@ -60,6 +72,12 @@ impl LinkMethod {
             Self::EndedInside => "ended_inside",
             Self::EndedBefore => "ended_before",
         }
+    }
+
+    /// The method of a capture by its name; of an unknown one, the least sure.
+    pub(crate) fn of_capture(name: &str) -> Self {
+        let known = [Self::KernelName, Self::GraphNode, Self::CaptureOrder];
+        known.into_iter().find(|method| method.name() == name).unwrap_or(Self::CaptureOrder)
     }
 
     /// How sure such a link is where nothing else tells, from 0 to 1.
@@ -72,11 +90,21 @@ impl LinkMethod {
     /// `aten::linear` from the next.
     pub fn confidence(self) -> f32 {
         match self {
-            Self::ExternalId | Self::SequenceNumber => 0.99,
-            Self::Sequence | Self::Window | Self::ObservedIteration | Self::Enclosure | Self::LaunchOrder => 0.9,
+            Self::ExternalId | Self::SequenceNumber | Self::GraphNode | Self::KernelName => 0.99,
+            Self::Sequence
+            | Self::Window
+            | Self::ObservedIteration
+            | Self::Enclosure
+            | Self::LaunchOrder
+            | Self::CaptureOrder => 0.9,
             Self::EndedInside | Self::EndedBefore => 0.8,
             Self::ObservedPlace => 0.5,
-            Self::RecordId | Self::Correlation | Self::Flow | Self::SyncEvent | Self::StreamOrder => 1.0,
+            Self::RecordId
+            | Self::GraphLabel
+            | Self::Correlation
+            | Self::Flow
+            | Self::SyncEvent
+            | Self::StreamOrder => 1.0,
         }
     }
 }

@@ -2,10 +2,12 @@
 //! launches, iterations and nodes.
 
 use super::event_warnings::count_events;
+use super::graph::{self, LaunchView};
 use super::iteration::FoundIterations;
 use super::links::Links;
 use super::{
     iteration, launch, launch_order, lost_launch, nesting, node, observed_iteration, overlong, owner, partial_graphs,
+    step_state,
 };
 use crate::sort;
 use crate::threads::both;
@@ -23,6 +25,7 @@ pub(super) fn link(trace: &Trace, max_threads: usize) -> Links {
         let (launch, launched) = launch::link_launches(trace, &mut warnings);
         let FoundIterations { mut iterations, profiled, late, source } = iteration::find_iterations(trace);
         observed_iteration::mark(trace, &mut iterations);
+        step_state::mark(trace, &mut iterations);
         let nodes = node::link_nodes(trace, profiled.as_ref().unwrap_or(&iterations), &mut warnings);
         count_events(trace, WarningKind::LateStep, late.into_iter(), &mut warnings);
         let iteration = iteration::of_events(trace, &iterations, &launch);
@@ -30,7 +33,10 @@ pub(super) fn link(trace: &Trace, max_threads: usize) -> Links {
     };
     let ((nesting, mut warnings), joined) = both(max_threads, nest, join);
     warnings.extend(&joined.warnings);
-    let (operator, named) = owner::own(trace, &nesting, &joined.launch, joined.launched.arrows());
+    let (mut operator, mut named) = owner::own(trace, &nesting, &joined.launch, joined.launched.arrows());
+    let view = LaunchView { trace, nesting: &nesting, launched: &joined.launched, operator: &operator };
+    let captured = graph::captured(view, view);
+    owner::own_captured(trace, &captured, &mut operator, &mut named);
     let without_work = lost_launch::find(trace, &nesting, &joined.launch, &joined.launched);
     let mut count = |kind, rows: &[u32]| {
         count_events(trace, kind, rows.iter().map(|row| *row as usize), &mut warnings);
@@ -43,7 +49,7 @@ pub(super) fn link(trace: &Trace, max_threads: usize) -> Links {
     let early_work = launch_order::early(trace, &joined.launched);
     count(WarningKind::WorkBeforeLaunch, &early_work);
     overlong::count(trace, &mut warnings);
-    Links { nesting, lost_launches, early_work, operator, named, warnings, ..joined }
+    Links { nesting, lost_launches, early_work, operator, named, captured, warnings, ..joined }
 }
 
 fn count_odd_durations(trace: &Trace, warnings: &mut Warnings) {

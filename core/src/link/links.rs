@@ -1,5 +1,6 @@
 //! The links of one trace, as columns beside it.
 
+use super::graph::CapturedKernel;
 use super::iteration::Iteration;
 use super::launch::LaunchedEvents;
 use super::nesting::Nesting;
@@ -25,8 +26,11 @@ pub struct Links {
     /// Row of the operator or annotation that owns an event: the innermost around it, or around its
     /// launch, or the one that a device event without a launch names.
     pub operator: OptionalColumn,
-    /// Device events with an unknown launch that name their operator; by row.
+    /// Device events with an unknown launch that name their operator, and kernels of graphs with
+    /// the operator of the call that captured them; by row.
     pub named: Vec<NamedOwner>,
+    /// Work of graphs with the call of the same file that captured it, by row.
+    pub captured: Vec<CapturedKernel>,
     /// Operators and annotations with their nodes of the Execution Trace.
     pub nodes: NodeLinks,
     /// Iterations in the order of time.

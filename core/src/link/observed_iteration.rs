@@ -68,6 +68,7 @@ mod tests {
             start: Ts(100 + 10 * at),
             dur: Dur(10),
             facts: StepFacts::default(),
+            state: None,
             is_observed: letter == 'o',
         };
         let iterations: Vec<_> = (0..).zip(iterations.chars()).map(iteration).collect();

@@ -5,6 +5,7 @@ use std::cmp::Reverse;
 use rustc_hash::FxHashMap;
 
 use super::arrow::Arrows;
+use super::graph::CapturedKernel;
 use super::link_method::LinkMethod;
 use super::nesting::Nesting;
 use crate::id::OptionalColumn;
@@ -13,7 +14,7 @@ use crate::trace::Trace;
 use crate::trace::arg_key::ArgKey;
 use crate::trace::kind::EventKind;
 
-/// A device event with an unknown launch that names its operator.
+/// A device event whose operator is not around its launch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NamedOwner {
     /// Row of the device event.
@@ -56,6 +57,23 @@ pub(super) fn own(
         owner.set(*device as usize, *operator);
     }
     (owner, named)
+}
+
+/// Gives the work of graphs to the operators of the calls that captured it.
+pub(super) fn own_captured(
+    trace: &Trace,
+    captured: &[CapturedKernel],
+    owner: &mut OptionalColumn,
+    named: &mut Vec<NamedOwner>,
+) {
+    let is_operator = |row: &u32| trace.events.kind[*row as usize] == EventKind::Operator;
+    for CapturedKernel { kernel, launch, how, .. } in captured {
+        if let Some(operator) = owner.get(*launch as usize).filter(is_operator) {
+            owner.set(*kernel as usize, operator);
+            named.push(NamedOwner { device: *kernel, operator, how: *how });
+        }
+    }
+    sort::by_key(named, |named| named.device);
 }
 
 fn is_owner(trace: &Trace, row: u32) -> bool {

@@ -174,7 +174,15 @@ impl StepMarkers {
                 let facts = facts(trace, range.row).unwrap_or_default();
                 let number = facts.number.unwrap_or(at as i64);
                 let (start, dur) = (range.start, end.since(range.start));
-                iterations.push(Iteration { number, event: range.row, start, dur, facts, is_observed: false });
+                iterations.push(Iteration {
+                    number,
+                    event: range.row,
+                    start,
+                    dur,
+                    facts,
+                    is_observed: false,
+                    state: None,
+                });
             }
             if let [others @ .., last] = &mut iterations[first..]
                 && let Some(longest) = others.iter().map(|other| other.dur).max()

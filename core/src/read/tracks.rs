@@ -23,6 +23,8 @@ pub(super) type TrackKey = (StrId, StrId);
 pub(super) struct TrackFinder {
     threads: FxHashMap<TrackKey, TrackId>,
     streams: FxHashMap<TrackKey, TrackId>,
+    /// Streams that a file draws elsewhere: at the lane that an annotation names.
+    lanes: FxHashMap<TrackKey, TrackId>,
     names: FxHashMap<TrackKey, (StrId, Option<i64>)>,
     processes: FxHashMap<StrId, usize>,
     recent: RecentTrack,
@@ -78,6 +80,9 @@ impl TraceBuilder {
     /// The stream at `place`, numbered from the first event's arguments or else from the place.
     #[inline]
     pub(super) fn stream_track(&mut self, place: TrackKey, args: ArgsRef) -> TrackId {
+        if let Some(original) = self.trace.args.integer(&self.trace.strings, args, ArgKey::OriginalStream) {
+            return self.moved_track(place, original, args);
+        }
         if let Some(track) = self.tracks.streams.get(&place) {
             return *track;
         }
@@ -92,10 +97,28 @@ impl TraceBuilder {
         track
     }
 
+    /// The stream that work ran on which the file draws at `place` (`graph_lanes`).
+    fn moved_track(&mut self, place: TrackKey, original: i64, args: ArgsRef) -> TrackId {
+        let own = (place.0, self.trace.strings.intern(&original.to_string()));
+        let track = match self.tracks.streams.get(&own) {
+            Some(track) => *track,
+            None => {
+                let strings = &self.trace.strings;
+                let device = self.trace.args.integer(strings, args, ArgKey::Device);
+                let device = device.or_else(|| strings.text(place.0).parse().ok());
+                let track = self.new_track(own, Some(Stream { device, stream: Some(original) }));
+                self.tracks.streams.insert(own, track);
+                track
+            }
+        };
+        self.tracks.lanes.entry(place).or_insert(track);
+        track
+    }
+
     /// The stream at `place` where there is one, else the thread: for elements that do not say
     /// their side.
     pub(super) fn any_track(&mut self, place: TrackKey) -> TrackId {
-        let stream = self.tracks.streams.get(&place).copied();
+        let stream = self.tracks.streams.get(&place).or_else(|| self.tracks.lanes.get(&place)).copied();
         stream.unwrap_or_else(|| self.thread_track(place))
     }
 

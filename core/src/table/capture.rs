@@ -1,6 +1,6 @@
 //! The table of graph kernels with the calls that captured them.
 
-use super::column::{Table, int, put, put_name, text};
+use super::column::{Table, float, int, put, put_name, text};
 use crate::link::{CapturedGraphs, CapturedKernel, MODULE_PREFIX};
 
 /// One row per graph kernel with a known call.
@@ -18,6 +18,8 @@ pub static CAPTURED: Table<CapturedGraphs> = Table {
             let name = |operator: u32| graphs.capture.trace.event_name(operator as usize);
             operator(graphs, row).is_some_and(|operator| put_name(out, name(operator)))
         }),
+        text("captured_by", |graphs, row, out| put(out, captured(graphs, row).how.name())),
+        float("capture_confidence", |graphs, row| Some(super::event::rounded(captured(graphs, row).confidence))),
         text("module", |graphs, row, out| {
             let module = graphs.capture.frames().module.get(captured(graphs, row).launch as usize);
             let name = module.map(|module| graphs.capture.trace.event_name(module as usize));

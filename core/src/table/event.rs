@@ -25,7 +25,8 @@ const COLUMNS: &[Column] = &[
     }),
     int("stream", |linked, row| {
         let stream = track(linked, row).stream?;
-        integer(linked, row, ArgKey::Stream).or(stream.stream)
+        let own = integer(linked, row, ArgKey::OriginalStream).or_else(|| integer(linked, row, ArgKey::Stream));
+        own.or(stream.stream)
     }),
     int("start_ns", |linked, row| Some(linked.trace.events.start[row].0)),
     int("dur_ns", |linked, row| Some(linked.trace.events.dur[row].0)),
@@ -45,12 +46,20 @@ const COLUMNS: &[Column] = &[
     uint("node_id", |linked, row| linked.links.nodes.find(row).map(|(node, _)| linked.trace.nodes[node as usize].id)),
     int("python_frame", |linked, row| linked.frames().frame.get(row).map(|frame| id(linked, frame))),
     text("python_line", |linked, row, out| {
+        if let Some(line) = linked.trace.stated_line(row) {
+            return put_name(out, &line);
+        }
         let line = linked.frames().line.get(row);
         line.is_some_and(|line| put_name(out, linked.trace.event_name(line as usize)))
     }),
     text("python_line_origin", |linked, row, out| {
-        let line = linked.frames().line.get(row);
-        let origin = line.and_then(|line| FrameOrigin::of(linked.trace.event_name(line as usize)));
+        let origin = match linked.trace.stated_line(row) {
+            Some(line) => FrameOrigin::of(&line),
+            None => {
+                let line = linked.frames().line.get(row);
+                line.and_then(|line| FrameOrigin::of(linked.trace.event_name(line as usize)))
+            }
+        };
         origin.is_some_and(|origin| put(out, origin.name()))
     }),
     text("module", |linked, row, out| {
@@ -86,6 +95,18 @@ const COLUMNS: &[Column] = &[
     text("group_name", |linked, row, out| arg_text(linked, row, ArgKey::GroupName, out)),
     uint("graph_id", |linked, row| linked.trace.graph_id(row)),
     uint("graph_node_id", |linked, row| linked.trace.graph_node_id(row)),
+    int("annotated_stream", |linked, row| linked.trace.annotated_stream(row)),
+    text("captured_operator", |linked, row, out| {
+        linked.captured_operator(row).is_some_and(|name| put_name(out, &name))
+    }),
+    text("captured_by", |linked, row, out| match linked.captured(row) {
+        Some(captured) => put(out, captured.how.name()),
+        None => arg_text(linked, row, ArgKey::CapturedBy, out),
+    }),
+    float("capture_confidence", |linked, row| {
+        let own = linked.captured(row).map(|captured| rounded(captured.confidence));
+        own.or_else(|| number(linked, row, ArgKey::CaptureConfidence))
+    }),
     int("recorded_dur_ns", |linked, row| linked.trace.events.impossible_dur(row).map(|dur| dur.0)),
     json("args", |linked, row, out| {
         let start = out.len();
@@ -93,6 +114,11 @@ const COLUMNS: &[Column] = &[
         out.len() > start
     }),
 ];
+
+/// A share as a decimal of two digits.
+pub(super) fn rounded(share: f32) -> f64 {
+    f64::from((share * 100.0).round()) / 100.0
+}
 
 /// The public id of an event.
 pub(super) fn id(linked: &LinkedTrace, row: u32) -> i64 {

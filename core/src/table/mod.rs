@@ -34,7 +34,7 @@ pub use memory::{MEMORY_SNAPSHOT_TABLES, MEMORY_TIMELINE_TABLES};
 pub(crate) use packed::PackedTable;
 pub(crate) use picked::{PickedRows, ordered};
 pub use rows::TableRows;
-pub use stacked::{RankTable, StackedTable};
+pub use stacked::{PartKey, StackedTable, TablePart};
 pub use trace_tables::{TABLES, table};
 pub use values::{ColumnType, ColumnValues};
 

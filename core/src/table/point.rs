@@ -96,6 +96,9 @@ pub(super) static ITERATIONS: Table = Table {
         uint("num_context_tokens", |linked, row| facts(linked, row).context.num_tokens),
         uint("num_generated_tokens", |linked, row| facts(linked, row).generation.num_tokens),
         uint("num_kv_tokens", |linked, row| facts(linked, row).num_kv_tokens()),
+        text("state", |linked, row, out| {
+            linked.links.iterations[row].state.is_some_and(|state| put(out, state.name()))
+        }),
     ],
 };
 

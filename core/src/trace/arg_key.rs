@@ -43,6 +43,13 @@ pub enum ArgKey {
     MarkName,
     KernelFile,
     KernelHash,
+    OriginalStream,
+    AnnotatedStream,
+    CapturedOperator,
+    CapturedOperatorId,
+    CapturedLine,
+    CapturedBy,
+    CaptureConfidence,
 }
 
 /// The column of the event table for a key.
@@ -61,7 +68,7 @@ pub(super) enum ColumnKind {
 }
 
 /// All known keys, in the order of their codes.
-pub(super) const KNOWN: [(ArgKey, ColumnKind, &[&str]); 38] = [
+pub(super) const KNOWN: [(ArgKey, ColumnKind, &[&str]); 45] = [
     (ArgKey::Correlation, ColumnKind::Identifier, &["correlation", "correlation_id"]),
     (ArgKey::ExternalId, ColumnKind::Identifier, &["External id", "external id"]),
     (ArgKey::RecordId, ColumnKind::Identifier, &["Record function id"]),
@@ -100,6 +107,13 @@ pub(super) const KNOWN: [(ArgKey, ColumnKind, &[&str]); 38] = [
     (ArgKey::MarkName, ColumnKind::None, &["name"]),
     (ArgKey::KernelFile, ColumnKind::None, &["kernel_file"]),
     (ArgKey::KernelHash, ColumnKind::None, &["kernel_hash"]),
+    (ArgKey::OriginalStream, ColumnKind::None, &["original_stream"]),
+    (ArgKey::AnnotatedStream, ColumnKind::None, &["annotated_stream"]),
+    (ArgKey::CapturedOperator, ColumnKind::Text, &["captured operator"]),
+    (ArgKey::CapturedOperatorId, ColumnKind::None, &["captured operator id"]),
+    (ArgKey::CapturedLine, ColumnKind::None, &["captured line"]),
+    (ArgKey::CapturedBy, ColumnKind::Text, &["captured by"]),
+    (ArgKey::CaptureConfidence, ColumnKind::Float, &["capture confidence"]),
 ];
 
 impl ArgKey {

@@ -152,6 +152,16 @@ impl Args {
         id
     }
 
+    /// The arguments of an event with further ones, each a key and a JSON text. They take no
+    /// numbers, so those of the event stay in place.
+    pub(crate) fn extended(&mut self, strings: &Strings, args: ArgsRef, more: &[(StrId, StrId)]) -> ArgsRef {
+        let mut fields = self.template(args).fields.to_vec();
+        let field =
+            |(key, json): &(StrId, StrId)| TemplateField { key: *key, value: FieldValue::Json(*json), is_outer: false };
+        fields.extend(more.iter().map(field));
+        ArgsRef { template: self.push(ArgsTemplate::new(fields, strings)), ..args }
+    }
+
     /// Adds a template that will not be searched.
     pub fn push(&mut self, template: ArgsTemplate) -> TemplateId {
         self.templates.push(template);
@@ -224,6 +234,14 @@ impl Args {
             KeyLocation::Slot { index, scale } => {
                 ArgValue::Number(Decimal { mantissa: self.values.get(args.start as usize + usize::from(index)), scale })
             }
+        }
+    }
+
+    /// The id of a known key's JSON text, if its value is one.
+    pub(crate) fn json_id(&self, args: ArgsRef, key: ArgKey) -> Option<StrId> {
+        match self.place(args, key) {
+            ArgValue::Json(text) => Some(text),
+            ArgValue::Absent | ArgValue::Number(_) => None,
         }
     }
 

@@ -30,6 +30,30 @@ impl Trace {
         own.or_else(|| self.graph_node_id(row).and_then(|_| name()))
     }
 
+    /// The operator that captured a kernel in another file, as `edit` writes it.
+    pub fn stated_operator(&self, row: usize) -> Option<String> {
+        match self.mark(row, ArgKey::CapturedOperator)? {
+            Value::String(name) => Some(name),
+            _ => None,
+        }
+    }
+
+    /// The line of Python around that.
+    pub fn stated_line(&self, row: usize) -> Option<String> {
+        match self.mark(row, ArgKey::CapturedLine)? {
+            Value::String(line) => Some(line),
+            _ => None,
+        }
+    }
+
+    /// The stream that the annotation of a kernel names (`mark_stream`): where the trace shows the
+    /// kernel on that one, its `stream`.
+    pub fn annotated_stream(&self, row: usize) -> Option<i64> {
+        let integer = |key| self.args.integer(&self.strings, self.events.args(row), key);
+        let moved = || integer(ArgKey::OriginalStream).and_then(|_| integer(ArgKey::Stream));
+        integer(ArgKey::AnnotatedStream).or_else(moved)
+    }
+
     /// The number of a kernel's node in its graph; 0 is none.
     pub fn graph_node_id(&self, row: usize) -> Option<u64> {
         self.args.identifier(&self.strings, self.events.args(row), ArgKey::GraphNodeId).filter(|id| *id != 0)

@@ -11,9 +11,10 @@ use super::request::{AnalyzeRequest, CompareRequest, DefaultRange, TableView};
 use super::response::Response;
 use super::screen::Screen;
 use super::session_trace::TraceView;
-use crate::analyze::{ANALYSES, AnalysisResult, Options, SelectionRequest, analysis, diff_parts};
+use crate::analyze::{ANALYSES, AnalysisResult, Options, PartRequest, SelectionRequest, analysis, diff_parts};
 use crate::error::Error;
 use crate::table::{ColumnValues, TableRows, ordered};
+use crate::time::TimeRange;
 
 /// Default number of rows per response.
 const LIMIT: usize = 100;
@@ -27,13 +28,21 @@ pub(super) fn answer(screen: &Screen<'_>, request: &AnalyzeRequest) -> Result<Re
             DefaultRange { .. } => SelectionRequest::default(),
         };
         SelectionRequest {
-            start_ns: request.start.map(|start| part.time(start.floor()).0).or(own.start_ns),
-            end_ns: request.end.map(|end| part.time(end.ceil()).0).or(own.end_ns),
-            iteration: request.iteration,
+            part: PartRequest {
+                start_ns: request.start.map(|start| part.time(start.floor()).0).or(own.part.start_ns),
+                end_ns: request.end.map(|end| part.time(end.ceil()).0).or(own.part.end_ns),
+                iteration: request.iteration,
+                phase: request.phase.clone(),
+                state: request.state.clone(),
+                annotation: request.annotation.clone(),
+                module: request.module.clone(),
+                is_with_observed: request.default_range.is_with_observed,
+                is_lenient: false,
+            },
+            by_phase: false,
             stream: request.stream,
             is_launched_inside: request.launched_inside,
             is_unclipped: !request.clip,
-            is_with_observed: request.default_range.is_with_observed,
         }
     };
     let options = Options::new(analysis.options, request.options.clone())?;
@@ -64,10 +73,9 @@ pub(super) fn compare(screen: &Screen<'_>, request: &CompareRequest) -> Result<R
     let (answer, owner) = match request.ranges {
         Some(ranges) => {
             let part = screen.part(request.part)?;
-            let [before, after] = ranges.map(|(start, end)| SelectionRequest {
-                start_ns: Some(part.time(start.floor()).0),
-                end_ns: Some(part.time(end.ceil()).0),
-                ..SelectionRequest::default()
+            let [before, after] = ranges.map(|(start, end)| {
+                let range = TimeRange { start: part.time(start.floor()), end: part.time(end.ceil()) };
+                SelectionRequest::of(PartRequest::of_range(Some(range)))
             });
             (diff_parts((&part.linked, &before), (&part.linked, &after))?, Some(part))
         }

@@ -14,6 +14,7 @@ use crate::link::LinkedTrace;
 use crate::sort;
 use crate::trace::Trace;
 use crate::trace::kind::EventKind;
+use crate::trace::step_name::Phase;
 use crate::trace::track::{Stream, Track};
 use crate::vendor::device_model;
 
@@ -73,6 +74,7 @@ fn iterations(part: TraceView<'_>) -> Vec<Value> {
             "start": part.offset(iteration.start),
             "dur": iteration.dur.0 as f64,
             "is_observed": iteration.is_observed,
+            "phase": iteration.facts.phase.map(Phase::name),
         })
     };
     part.linked.links.iterations.iter().map(iteration).collect()

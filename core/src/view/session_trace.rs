@@ -7,8 +7,8 @@ use super::lanes::LaneIndex;
 use super::series::{TimeSeries, all_series};
 use super::shown_kind::ShownKind;
 use crate::analyze::{
-    DrawnStep, HealthRow, LinkCoverage, SelectionRequest, Verdict, WorkClass, classes, coverage, drawn_steps, health,
-    verdict,
+    DrawnStep, HealthRow, LinkCoverage, PartRequest, SelectionRequest, Verdict, WorkClass, classes, coverage,
+    drawn_steps, health, verdict,
 };
 use crate::edit::TrimExtent;
 use crate::link::{LinkedTrace, MODULE_PREFIX};
@@ -85,13 +85,14 @@ impl SessionTrace {
 
     /// Requests the reported range.
     pub(super) fn trimmed(&self) -> SelectionRequest {
-        request(self.reported())
+        SelectionRequest::of(PartRequest::of_range(self.reported()))
     }
 
     /// Requests the trimmed range, with iterations in which the observer of the Execution Trace
     /// ran.
     pub(super) fn trimmed_with_observed(&self) -> SelectionRequest {
-        SelectionRequest { is_with_observed: true, ..request(self.extent.map(|extent| extent.range)) }
+        let part = PartRequest::of_range(self.extent.map(|extent| extent.range));
+        SelectionRequest::of(PartRequest { is_with_observed: true, ..part })
     }
 
     /// Whether an event is a Python function, and not a module, which shows the purpose of events.
@@ -217,13 +218,5 @@ impl Deref for TraceView<'_> {
 
     fn deref(&self) -> &SessionTrace {
         self.part
-    }
-}
-
-fn request(range: Option<TimeRange>) -> SelectionRequest {
-    SelectionRequest {
-        start_ns: range.map(|range| range.start.0),
-        end_ns: range.map(|range| range.end.0),
-        ..SelectionRequest::default()
     }
 }

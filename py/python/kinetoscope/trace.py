@@ -8,7 +8,9 @@ from functools import cached_property
 from kinetoscope import _native
 from kinetoscope._analysis.kernel_sources import KernelSources
 from kinetoscope._analysis.methods import Analyses
+from kinetoscope._analysis.request import written
 from kinetoscope._base import lazy
+from kinetoscope._base.integer import integer
 from kinetoscope._base.system import num_processors
 
 
@@ -51,18 +53,15 @@ class Trace(Analyses, KernelSources):
         Raises TraceError if the iteration does not fit; the message lists how well others fit.
         Raises TraceError if the Kineto trace or the Execution Trace is missing.
         """
-        number = _number(iteration, "the number of an iteration")
+        number = integer(iteration, "the number of an iteration")
         return Trace(self._native.relink(number), self.source, self.execution_source)
 
     def captured(self, capture: Trace) -> lazy.Table:
         """Links kernels of CUDA and HIP graphs to the calls that captured them in another trace.
 
-        Kernels of a graph share one launch and have no operator of their own. One row per kernel:
+        `ks.read(…, capture=)` gives the same facts to the kernels themselves. One row per kernel:
         `id` in this trace; `captured_launch`, `captured_operator`, `operator_name` and `module` in
-        `capture`. Kernels match by name and order. The names come from the argument `kernel` of the
-        captured launches (ROCm). A graph with an unmatched kernel has no rows.
-
-        Raises TypeError if `capture` is not a `Trace`.
+        `capture`; `captured_by` and `capture_confidence`. Raises TypeError for another type.
         """
         from kinetoscope.table import Table
 
@@ -190,6 +189,7 @@ class Trace(Analyses, KernelSources):
         * `operators`: host operators and annotations with a node
         * `device_events`: kernels, copies and fills with a launch
         * `device_owners`: kernels, copies and fills with an operator or annotation
+        * `graph_work`: those of CUDA and HIP graphs with a known capture, or a label of their own
 
         Each has `count`, `num_linked`, `linked` (counts by `how`) and `unlinked` (by reason; see
         `reasons`). `confidence` rates the links between nodes and operators. `windows` lists the
@@ -366,15 +366,19 @@ class Trace(Analyses, KernelSources):
         TraceError without an Execution Trace, or if it lacks the iteration or node.
         """
         numbers = (
-            _number(iteration, "the number of an iteration"),
-            _number(subtree, "the id of a node", is_signed=False),
+            integer(iteration, "the number of an iteration"),
+            integer(subtree, "the id of a node", is_signed=False),
         )
         return Trace(self._native.edit(*numbers, upgrade, anonymise), self.source)
 
     # --- sharing ---------------------------------------------------------------------------------
 
-    def trim(self, start_ns: int | None = None, end_ns: int | None = None, *, iteration: int | None = None) -> Trace:
-        """Cuts out the events that overlap a range (ns), or an iteration; returns a new trace.
+    def trim(
+        self, start_ns: int | None = None, end_ns: int | None = None, **part: lazy.Unpack[lazy.NamedPart]
+    ) -> Trace:
+        """Cuts out the events that overlap a range (ns); returns a new trace.
+
+        `part` (see `NamedPart`) gives the range from its first time to its last.
 
         Events stay whole. Their links stay, too: launches and their device work, forward and
         backward partners, awaited events, and owners. Each stream also keeps its last event before
@@ -385,13 +389,14 @@ class Trace(Analyses, KernelSources):
         trace. `metadata` records the origin of the part. A report of the part covers only the
         range, with the same figures as this trace for `start_ns=` and `end_ns=`.
 
-        Raises TraceError if there is no such iteration, or if neither range nor iteration is given.
+        Raises TraceError if the trace lacks the part, or if none is given.
         """
-        bounds = (_number(start_ns, "nanoseconds"), _number(end_ns, "nanoseconds"))
-        native, ids = self._native.trim(*bounds, _number(iteration, "the number of an iteration"))
-        part = Trace(native, self.source, self.execution_source)
-        part.original_ids = memoryview(ids).cast("I")
-        return part
+        integer(part.get("iteration"), "the number of an iteration")
+        bounds = {"start_ns": integer(start_ns, "nanoseconds"), "end_ns": integer(end_ns, "nanoseconds")}
+        native, ids = self._native.trim(written({**bounds, **part}))
+        cut = Trace(native, self.source, self.execution_source)
+        cut.original_ids = memoryview(ids).cast("I")
+        return cut
 
     def redact(self, *, keep_modules: bool = False, strict: bool = False) -> Trace:
         """Returns the trace without private texts; pseudonyms replace them.
@@ -415,7 +420,7 @@ class Trace(Analyses, KernelSources):
         modules, nodes, all Python calls, and host calls without device work, shortest first.
         `health` counts each removal. Raises TraceError if the rest is still larger.
         """
-        limit = max(_number(max_bytes, "a number of bytes") or 0, 0)
+        limit = max(integer(max_bytes, "a number of bytes") or 0, 0)
         return Trace(self._native.shrink(limit), self.source, self.execution_source)
 
     # --- display ---------------------------------------------------------------------------------
@@ -479,18 +484,6 @@ def redacted(traces: list[Trace], *, keep_modules: bool = False, level: bool | s
     level = "names" if level is True else str(level)
     natives = [trace._native for trace in traces]  # noqa: SLF001 - the core redacts them
     return [Trace(native) for native in _native.redacted(natives, keep_modules, level)]
-
-
-def _number(value: int | None, expected: str, *, is_signed: bool = True) -> int | None:
-    """Checks an integer. Raises TypeError for another type, TraceError outside of 64 bits."""
-    if value is None:
-        return None
-    if isinstance(value, bool) or not hasattr(value, "__index__"):
-        raise TypeError(f"expected {expected}, found {type(value).__name__}")
-    number = value.__index__()
-    if not (-(1 << 63) if is_signed else 0) <= number < 1 << 63:
-        raise _native.TraceError(f"expected {expected}, found {number}")
-    return number
 
 
 def _json(text: str) -> lazy.Any:

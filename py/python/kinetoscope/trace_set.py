@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kinetoscope import _native
-from kinetoscope._analysis.methods import JobAnalyses
+from kinetoscope._analysis.job_methods import JobAnalyses
 from kinetoscope._base import lazy, text
 from kinetoscope._base.progress import bar
 from kinetoscope._base.threads import for_each

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import kinetoscope as ks
 import pytest
 from kinetoscope import _native
-from kinetoscope._analysis.methods import JobAnalyses
+from kinetoscope._analysis.job_methods import JobAnalyses
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -73,6 +73,8 @@ export interface Iteration {
   readonly name: string;
   readonly start: Time;
   readonly dur: Duration;
+  /** Phase of a serving engine, such as `decode`. */
+  readonly phase?: string | null;
 }
 
 /** A defect that the reader survived. */

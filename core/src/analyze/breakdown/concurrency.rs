@@ -1,6 +1,6 @@
 //! Measures which classes of work ran on a device at the same time.
 
-use super::ranges::{ClassSums, DeviceTimelines, UNKNOWN, bit};
+use super::ranges::{DeviceTimeline, DeviceTimelines, UNKNOWN, bit};
 use super::span::BreakdownSpan;
 use crate::analyze::class::WorkClass;
 use crate::table::{Column, Table, float, int, put_name, text};
@@ -44,9 +44,9 @@ fn named(classes: u8) -> String {
 /// Time of each span and device by the set of classes that run; sets that never do have no row.
 /// They add up to the span.
 pub(super) fn concurrency(busy: &DeviceTimelines, spans: &[BreakdownSpan]) -> Vec<ConcurrencyRow> {
-    let of_device = |span: &BreakdownSpan, device: Option<i64>, sums: ClassSums| {
-        let (iteration, span_ns) = (span.iteration, span.range.dur().0.max(1) as f64);
-        let sets = (0..).zip(sums.by_code).filter(|(_, total_ns)| *total_ns > 0);
+    let of_device = |span: &BreakdownSpan, device: Option<i64>, timeline: &DeviceTimeline| {
+        let (iteration, span_ns) = (span.iteration, timeline.len_ns(span.range).max(1) as f64);
+        let sets = (0..).zip(timeline.inside(span.range).by_code).filter(|(_, total_ns)| *total_ns > 0);
         let row = move |(classes, total_ns)| {
             let share = total_ns as f64 / span_ns;
             ConcurrencyRow { iteration, device, classes, total_ns, share }
@@ -55,7 +55,7 @@ pub(super) fn concurrency(busy: &DeviceTimelines, spans: &[BreakdownSpan]) -> Ve
     };
     let of_span = |span: &BreakdownSpan| {
         let span = *span;
-        busy.iter().flat_map(move |(device, timeline)| of_device(&span, *device, timeline.inside(span.range)))
+        busy.iter().flat_map(move |(device, timeline)| of_device(&span, *device, timeline))
     };
     spans.iter().flat_map(of_span).collect()
 }

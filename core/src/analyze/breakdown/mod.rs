@@ -2,7 +2,7 @@
 
 mod concurrency;
 mod gpu_timeline;
-mod phase;
+pub(super) mod phase;
 mod priority;
 mod ranges;
 pub(super) mod row;

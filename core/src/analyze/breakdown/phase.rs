@@ -2,12 +2,12 @@
 
 use super::row::BreakdownRow;
 use super::span::BreakdownSpan;
-use crate::table::{Column, Table, float, int, put_name, text, uint};
+use crate::table::{Column, Table, float, int, put_name, text};
 use crate::trace::step_name::{Phase, StepFacts};
 
 /// The iterations of one phase on one device. Sums are missing where an iteration does not tell.
 #[derive(Debug, Clone)]
-pub(super) struct PhaseRow {
+pub(crate) struct PhaseRow {
     phase: Phase,
     device: Option<i64>,
     num_iterations: i64,
@@ -18,7 +18,7 @@ pub(super) struct PhaseRow {
     times: BreakdownRow,
 }
 
-pub(super) static TABLE: Table<Vec<PhaseRow>> = Table {
+pub(crate) static TABLE: Table<Vec<PhaseRow>> = Table {
     name: "phases",
     doc: "the iterations of one phase of a serving engine on one device",
     num_rows: Vec::len,
@@ -29,9 +29,10 @@ const COLUMNS: &[Column<Vec<PhaseRow>>] = &[
     text("phase", |rows, at, out| put_name(out, rows[at].phase.name())),
     int("device", |rows, at| rows[at].device),
     int("num_iterations", |rows, at| Some(rows[at].num_iterations)),
-    uint("num_requests", |rows, at| rows[at].num_requests),
-    uint("num_context_tokens", |rows, at| rows[at].num_context_tokens),
-    uint("num_generated_tokens", |rows, at| rows[at].num_generated_tokens),
+    int("num_requests", |rows, at| signed(rows[at].num_requests)),
+    int("num_context_tokens", |rows, at| signed(rows[at].num_context_tokens)),
+    int("num_generated_tokens", |rows, at| signed(rows[at].num_generated_tokens)),
+    int("first_token_ns", |rows, at| rows[at].first_token_ns()),
     int("output_token_ns", |rows, at| rows[at].output_token_ns()),
     float("tokens_per_s", |rows, at| rows[at].tokens_per_s()),
     int("span_ns", |rows, at| Some(rows[at].times.span_ns)),
@@ -42,6 +43,11 @@ const COLUMNS: &[Column<Vec<PhaseRow>>] = &[
     int("idle_ns", |rows, at| Some(rows[at].times.idle_ns)),
     int("unknown_ns", |rows, at| Some(rows[at].times.unknown_ns)),
 ];
+
+/// A number that a name states; a larger one than a column of the report holds is unknown.
+fn signed(number: Option<u64>) -> Option<i64> {
+    i64::try_from(number?).ok()
+}
 
 impl PhaseRow {
     fn of(phase: Phase, facts: &StepFacts, times: BreakdownRow) -> Self {
@@ -63,6 +69,11 @@ impl PhaseRow {
         self.num_context_tokens = sum(self.num_context_tokens, other.num_context_tokens);
         self.num_generated_tokens = sum(self.num_generated_tokens, other.num_generated_tokens);
         self.times.add(&other.times);
+    }
+
+    /// A prompt that is read in one iteration has its first token at the end of it.
+    fn first_token_ns(&self) -> Option<i64> {
+        matches!(self.phase, Phase::Prefill | Phase::Mixed).then(|| self.times.span_ns / self.num_iterations)
     }
 
     /// A request gets one token in an iteration. How many proposed ones are accepted is unknown.

@@ -1,10 +1,10 @@
 //! Assigns each nanosecond of a span to one category by priority, as the step time of the
 //! `TensorBoard` plugin does.
 
-use super::set_timeline::SetTimeline;
+use super::set_timeline::{SetSums, SetTimeline};
 use super::span::BreakdownSpan;
 use crate::analyze::class::{WorkClass, classes};
-use crate::analyze::interval::union;
+use crate::analyze::interval::{total_ns, union, within};
 use crate::analyze::selection::Selection;
 use crate::table::{Column, Table, float, int, put_name, text};
 use crate::time::TimeRange;
@@ -43,9 +43,11 @@ pub(super) fn step_time(selection: &Selection<'_>, spans: &[BreakdownSpan]) -> V
     let code = |bits: u8| if bits == 0 { 0 } else { (PARTS.len() as u32 - 1 - bits.trailing_zeros()) as u8 };
     let timeline = SetTimeline::<{ PARTS.len() }>::of(lists, code, 0);
     let rows = |span: &BreakdownSpan| {
-        let (iteration, span_ns) = (span.iteration, span.range.dur().0.max(1) as f64);
-        let sums = timeline.inside(span.range).by_code;
-        PARTS.iter().zip(sums.into_iter().rev()).map(move |(part, total_ns)| StepTimeRow {
+        let mut sums = SetSums::default();
+        let times = selection.parts().map_or_else(|| vec![span.range], |part| within(part.times(), span.range));
+        times.iter().for_each(|time| sums.add_all(&timeline.inside(*time)));
+        let (iteration, span_ns) = (span.iteration, total_ns(&times).max(1) as f64);
+        PARTS.iter().zip(sums.by_code.into_iter().rev()).map(move |(part, total_ns)| StepTimeRow {
             iteration,
             part,
             total_ns,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::set_timeline::{SetSums, SetTimeline};
 use crate::analyze::class::WorkClass;
-use crate::analyze::interval::union;
+use crate::analyze::interval::{total_ns, union, within};
 use crate::analyze::selection::Selection;
 use crate::time::TimeRange;
 
@@ -25,15 +25,42 @@ const NUM_SETS: usize = UNKNOWN as usize + 1;
 pub(super) type ClassSums = SetSums<NUM_SETS>;
 
 /// Which classes of work each device ran, and when lost work may have run on it.
-pub(super) type DeviceTimelines = BTreeMap<Option<i64>, SetTimeline<NUM_SETS>>;
+pub(super) type DeviceTimelines = BTreeMap<Option<i64>, DeviceTimeline>;
+
+/// Which classes of work a device ran.
+#[derive(Debug, Clone)]
+pub(super) struct DeviceTimeline {
+    sets: SetTimeline<NUM_SETS>,
+    /// The only times that count, if the selection is more than a range.
+    windows: Option<Vec<TimeRange>>,
+}
+
+impl DeviceTimeline {
+    /// The sums in a span.
+    pub(super) fn inside(&self, span: TimeRange) -> ClassSums {
+        let Some(windows) = &self.windows else { return self.sets.inside(span) };
+        let mut sums = ClassSums::default();
+        within(windows, span).into_iter().for_each(|window| sums.add_all(&self.sets.inside(window)));
+        sums
+    }
+
+    /// How much of a span counts, in nanoseconds.
+    pub(super) fn len_ns(&self, span: TimeRange) -> i64 {
+        self.windows.as_ref().map_or(span.dur().0, |windows| total_ns(&within(windows, span)))
+    }
+}
 
 /// Idle times below `micro_ns` are summed apart.
 pub(super) fn busy(selection: &Selection<'_>, class: impl Fn(usize) -> WorkClass, micro_ns: i64) -> DeviceTimelines {
     let trace = &selection.linked.trace;
     let mut devices: BTreeMap<Option<i64>, ClassRanges> =
         selection.devices().map(|device| (device, ClassRanges::default())).collect();
-    for row in selection.device_work() {
-        devices.entry(trace.device(row)).or_default()[class(row) as usize].push(selection.time(row));
+    for row in rows_of(selection) {
+        // Beside the work of named calls, that of others is no idle time.
+        let class = if selection.contains(row) { class(row) } else { WorkClass::Other };
+        if let Some(device) = devices.get_mut(&trace.device(row)) {
+            device[class as usize].push(selection.time(row));
+        }
     }
     let timeline = |(device, ranges): (Option<i64>, ClassRanges)| {
         let (ranges, unknown) = (ranges.map(union), selection.unknown(device));
@@ -41,7 +68,13 @@ pub(super) fn busy(selection: &Selection<'_>, class: impl Fn(usize) -> WorkClass
         let lists = classes.chain([(UNKNOWN, unknown.as_slice())]);
         // Beside recorded work, lost work makes no time unknown.
         let code = |bits: u8| if bits == UNKNOWN { UNKNOWN } else { bits & !UNKNOWN };
-        (device, SetTimeline::of(lists, code, micro_ns))
+        let windows = selection.parts().map(|part| part.windows(device).to_vec());
+        (device, DeviceTimeline { sets: SetTimeline::of(lists, code, micro_ns), windows })
     };
     devices.into_iter().map(timeline).collect()
+}
+
+/// Rows of the selected work; of named calls, rows of all work.
+fn rows_of<'a>(selection: &'a Selection<'_>) -> Box<dyn Iterator<Item = usize> + 'a> {
+    if selection.is_named() { Box::new(selection.anytime_work()) } else { Box::new(selection.device_work()) }
 }

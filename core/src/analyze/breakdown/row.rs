@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::ranges::{ClassSums, DeviceTimelines, UNKNOWN, bit};
+use super::ranges::{DeviceTimeline, DeviceTimelines, UNKNOWN, bit};
 use super::span::BreakdownSpan;
 use crate::analyze::class::WorkClass;
 use crate::table::{Column, Table, int};
@@ -97,12 +97,13 @@ pub(super) const COLUMNS: &[Column<Vec<BreakdownRow>>] = &[
 pub(super) fn rows(busy: &DeviceTimelines, spans: &[BreakdownSpan]) -> Vec<BreakdownRow> {
     let of_span = |span: &BreakdownSpan| {
         let span = *span;
-        busy.iter().map(move |(device, timeline)| row(span, *device, &timeline.inside(span.range)))
+        busy.iter().map(move |(device, timeline)| row(span, *device, timeline))
     };
     spans.iter().flat_map(of_span).collect()
 }
 
-fn row(span: BreakdownSpan, device: Option<i64>, sums: &ClassSums) -> BreakdownRow {
+fn row(span: BreakdownSpan, device: Option<i64>, timeline: &DeviceTimeline) -> BreakdownRow {
+    let sums = timeline.inside(span.range);
     let [compute, communication] = [bit(WorkClass::Computation), bit(WorkClass::Communication)];
     let [copy, other] = [bit(WorkClass::Memory), bit(WorkClass::Other)];
     let with = |class: u8, without: u8| sums.of(|set| set != UNKNOWN && set & class != 0 && set & without == 0);
@@ -110,7 +111,7 @@ fn row(span: BreakdownSpan, device: Option<i64>, sums: &ClassSums) -> BreakdownR
         iteration: span.iteration,
         device,
         start_ns: span.range.start.0,
-        span_ns: span.range.dur().0,
+        span_ns: timeline.len_ns(span.range),
         compute_ns: with(compute, 0),
         exposed_communication_ns: with(communication, compute),
         exposed_copy_ns: with(copy, compute | communication),

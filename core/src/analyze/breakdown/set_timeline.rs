@@ -45,6 +45,13 @@ impl<const N: usize> SetSums<N> {
         }
     }
 
+    /// Adds the sums of other times.
+    pub(super) fn add_all(&mut self, other: &Self) {
+        let pairs = self.by_code.iter_mut().zip(other.by_code);
+        pairs.for_each(|(sum, ns)| *sum = sum.saturating_add(ns));
+        self.micro_ns = self.micro_ns.saturating_add(other.micro_ns);
+    }
+
     /// The sum of the codes that are wanted.
     pub(super) fn of(&self, is_wanted: impl Fn(u8) -> bool) -> i64 {
         let codes = (0_u8..).zip(self.by_code).filter(|(code, _)| is_wanted(*code));

@@ -29,7 +29,7 @@ impl BreakdownSpan {
 /// there are any; from the first start of device work to the last end where it is `work`; else that
 /// of the selection.
 pub(in crate::analyze) fn spans(selection: &Selection<'_>, per: &str) -> Vec<BreakdownSpan> {
-    let whole = selection.span();
+    let whole = selection.extent().unwrap_or_else(|| selection.span());
     let range = if per == "work" { of_work(selection).unwrap_or(whole) } else { whole };
     let inside = selection.iterations().filter(|_| per == "iteration");
     let span = |iteration: &Iteration| BreakdownSpan {

@@ -53,9 +53,8 @@ fn parts(job: &Job<'_>) -> Vec<u32> {
 /// not known; and ran on the stream. It is never cut. One of a rank alone never is.
 pub(super) fn holds(selection: &Selection<'_>, one: &Collective) -> bool {
     let trace = &selection.linked.trace;
-    let start = one.first_event().map(|event| trace.events.start[event as usize]);
-    let is_inside =
-        selection.range.is_none_or(|range| start.is_some_and(|start| range.start <= start && start < range.end));
+    let begins_inside = |event: u32| selection.begins_inside(event as usize);
+    let is_inside = selection.part.is_none() || one.first_event().is_some_and(begins_inside);
     let stream = |row: &u32| trace.track(trace.events.track[*row as usize]).stream.and_then(|on| on.stream);
     !one.is_local
         && is_inside

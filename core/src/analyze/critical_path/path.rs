@@ -4,7 +4,7 @@ use super::graph::{PathEdge, PathGraph, PathGraphBuilder};
 use super::wait::WorkWaits;
 use super::{device, host, longest};
 use crate::analyze::selection::Selection;
-use crate::time::sum_ns;
+use crate::time::{TimeRange, sum_ns};
 
 /// The longest path, and the graph that it leads through.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -16,6 +16,11 @@ pub struct CriticalPath {
 }
 
 impl CriticalPath {
+    fn of(graph: PathGraph) -> Self {
+        let path = longest::longest(&graph);
+        Self { graph, path }
+    }
+
     /// Edges of the path, from its start to its end.
     pub fn steps(&self) -> impl Iterator<Item = &PathEdge> {
         self.path.iter().map(|edge| &self.graph.edges[*edge as usize])
@@ -44,6 +49,8 @@ impl CriticalPath {
 ///   operator to its backward operator, and to the first event of a thread after another one did
 ///   the other pass; 0.
 ///
+/// Where the selection is more than one range, time outside of it weighs nothing.
+///
 /// ```
 /// use std::sync::Arc;
 /// use kinetoscope::analyze::{Selection, critical_path};
@@ -59,9 +66,15 @@ impl CriticalPath {
 /// # Ok::<(), kinetoscope::Error>(())
 /// ```
 pub fn critical_path(selection: &Selection<'_>) -> CriticalPath {
-    let graph = graph_of(selection);
-    let path = longest::longest(&graph);
-    CriticalPath { graph, path }
+    let Some(part) = selection.parts() else { return CriticalPath::of(graph_of(selection)) };
+    let mut graph = graph_of(&selection.whole());
+    let times = part.all_times();
+    let time = |node: u32| graph.nodes[node as usize].time;
+    for edge in &mut graph.edges {
+        let range = TimeRange { start: time(edge.source), end: time(edge.target) };
+        edge.weight_ns = edge.weight_ns.min(times.inside_ns(range));
+    }
+    CriticalPath::of(graph)
 }
 
 /// The graph of the selected part of a trace.

@@ -31,7 +31,7 @@ impl WhatIf {
         let length_ns = path.length_ns();
         let mut found = Self {
             length_ns,
-            span_ns: selection.span().dur().0,
+            span_ns: selection.len_ns(),
             name: name.map(str::to_owned),
             factor,
             num_events: 0,

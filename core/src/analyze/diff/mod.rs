@@ -27,12 +27,13 @@ pub(crate) mod tables {
 
 use std::sync::Arc;
 
-use super::analysis::parse_request;
+use super::analysis::{parse_request, stacked_by_phase};
 use super::job::RankedTrace;
 use super::options::unexpected;
 use super::plot::Plot;
 use super::result::AnalysisResult;
-use super::selection::{Selection, SelectionRequest};
+use super::selection::Selection;
+use super::selection_request::SelectionRequest;
 use crate::error::Error;
 use crate::link::LinkedTrace;
 use crate::link::rank::windows;
@@ -72,7 +73,8 @@ use side::DiffSide;
 /// ```
 pub fn diff(before: &Arc<LinkedTrace>, after: &Arc<LinkedTrace>, request: &str) -> Result<AnalysisResult, Error> {
     let (wanted, _) = parse_request(&[], request)?;
-    Ok(answer(&[Selection::of(before, &wanted)?, Selection::of(after, &wanted)?]))
+    let both = |wanted: &SelectionRequest| Ok(answer(&[Selection::of(before, wanted)?, Selection::of(after, wanted)?]));
+    if wanted.by_phase { stacked_by_phase(&wanted.of_phases(&[before, after])?, both) } else { both(&wanted) }
 }
 
 /// Compares two parts of one trace, or of two: see [`diff`].
@@ -111,12 +113,19 @@ pub fn diff_jobs(
             &format!("{:?}", ranks(after)),
         ));
     }
-    let selections = pairs
-        .iter()
-        .map(|(at, to)| Ok([Selection::of(&before[*at].1, &wanted)?, Selection::of(&after[*to].1, &wanted)?]));
-    let selections: Vec<_> = selections.collect::<Result<_, Error>>()?;
     let ranks: Vec<_> = pairs.iter().map(|(at, _)| before[*at].0).collect();
-    Ok(AnalysisResult::stacked(&ranks, &each(max_threads, selections.len(), |at| answer(&selections[at]))))
+    let all = |wanted: &SelectionRequest| {
+        let both = |(at, to): &(usize, usize)| {
+            Ok([Selection::of(&before[*at].1, wanted)?, Selection::of(&after[*to].1, wanted)?])
+        };
+        let selections: Vec<_> = pairs.iter().map(both).collect::<Result<_, Error>>()?;
+        Ok(AnalysisResult::stacked(&ranks, &each(max_threads, selections.len(), |at| answer(&selections[at]))))
+    };
+    if !wanted.by_phase {
+        return all(&wanted);
+    }
+    let traces: Vec<&LinkedTrace> = before.iter().chain(after).map(|(_, linked)| &**linked).collect();
+    stacked_by_phase(&wanted.of_phases(&traces)?, all)
 }
 
 fn answer(selections: &[Selection<'_>; 2]) -> AnalysisResult {

@@ -23,14 +23,14 @@ const FEW_LOST: usize = 100;
 
 impl LostLaunches {
     fn of(selection: &Selection<'_>) -> Self {
-        let (linked, span) = (selection.linked, selection.span());
+        let linked = selection.linked;
         let starts = &linked.trace.events.start;
         let lost = linked.lost_work().ranges.iter().map(|range| range.launch);
-        let rows: Vec<u32> = lost.filter(|row| span.overlaps(starts[*row as usize], Dur(0))).collect();
+        let rows: Vec<u32> = lost.filter(|row| selection.meets(starts[*row as usize], Dur(0))).collect();
         let iterations: BTreeSet<u32> =
             rows.iter().filter_map(|row| linked.links.iteration.get(*row as usize)).collect();
         let all = linked.links.iterations.iter().enumerate();
-        let mut selected = all.filter(|(_, iteration)| span.overlaps(iteration.start, iteration.dur)).peekable();
+        let mut selected = all.filter(|(_, iteration)| selection.meets(iteration.start, iteration.dur)).peekable();
         let is_little = if selected.peek().is_some() {
             selected.any(|(place, _)| !iterations.contains(&(place as u32)))
         } else {
@@ -77,12 +77,12 @@ impl<'a> DiffSide<'a> {
         lost: LostLaunches,
         compared: ComparedKinds,
     ) -> Self {
-        let (linked, span) = (selection.linked, selection.span());
+        let linked = selection.linked;
         let all = &linked.links.iterations;
         let mut iterations = Vec::new();
         let mut samples = vec![None; all.len()];
         for (place, iteration) in all.iter().enumerate() {
-            let is_selected = compared.iterations && span.overlaps(iteration.start, iteration.dur);
+            let is_selected = compared.iterations && selection.meets(iteration.start, iteration.dur);
             if is_selected && !(compared.device && lost.iterations.contains(&(place as u32))) {
                 samples[place] = Some(iterations.len() as u32);
                 iterations.push(*iteration);
@@ -133,12 +133,11 @@ impl<'a> DiffSide<'a> {
     /// How many iterations are left out by default, because the observer of the Execution Trace
     /// ran.
     pub(super) fn num_observed_outside(&self) -> usize {
-        let span = self.selection.span();
-        if self.selection.range.is_none() || self.selection.range_asked_for().is_some() {
+        if self.selection.part.is_none() || self.selection.part_asked_for().is_some() {
             return 0;
         }
         let all = self.selection.linked.links.iterations.iter();
-        all.filter(|iteration| iteration.is_observed && !span.overlaps(iteration.start, iteration.dur)).count()
+        all.filter(|iteration| iteration.is_observed && !self.selection.meets(iteration.start, iteration.dur)).count()
     }
 
     /// The host time of each sample.

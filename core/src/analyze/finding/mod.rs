@@ -1,6 +1,7 @@
 //! Finds bottlenecks, each with its rank, cost, evidence and fix.
 
 mod allocation;
+mod between_steps;
 mod communication;
 mod compile;
 mod conv_bias;

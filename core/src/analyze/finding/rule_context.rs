@@ -46,18 +46,20 @@ impl<'a> RuleContext<'a> {
         let linked = selection.linked;
         let classes = classes(linked);
         let time = |row: usize| (linked.trace.device(row), selection.time(row));
-        let computing = selection.device_work().filter(|row| classes[*row] == WorkClass::Computation).map(time);
+        let work = all_work(selection);
+        let computing = work.iter().copied().filter(|row| classes[*row] == WorkClass::Computation).map(time);
         let span = selection.span();
         let lost = linked
             .lost_work()
             .devices()
             .flat_map(|(device, ranges)| within(ranges, span).into_iter().map(move |range| (device, range)));
+        let outside = outside(selection);
         let rows = rows_by_name(selection);
         Self {
             firsts: firsts(&linked.trace),
             first_work: first_work(&linked.trace),
             gaps: OnceCell::new(),
-            busy: DeviceBusyTimes::of(selection.device_work().map(time).chain(lost)),
+            busy: DeviceBusyTimes::of(work.iter().copied().map(time).chain(lost).chain(outside)),
             computing: DeviceBusyTimes::of(computing),
             rows,
             selection,
@@ -65,7 +67,7 @@ impl<'a> RuleContext<'a> {
             trace: &linked.trace,
             links: &linked.links,
             span,
-            span_ns: span.dur().0,
+            span_ns: selection.len_ns(),
             classes,
         }
     }
@@ -222,4 +224,17 @@ fn rows_by_name(selection: &Selection<'_>) -> FxHashMap<StrId, Vec<u32>> {
         rows.entry(trace.events.name[row]).or_default().push(row as u32);
     }
     rows
+}
+
+/// Rows of the selected device work; of named calls, of all work, as a device that does other work
+/// is not idle.
+fn all_work(selection: &Selection<'_>) -> Vec<usize> {
+    if selection.is_named() { selection.anytime_work().collect() } else { selection.device_work().collect() }
+}
+
+/// Times between the parts of the selection, on each device that works: no finding rests on them.
+fn outside(selection: &Selection<'_>) -> Vec<(Option<i64>, TimeRange)> {
+    let Some(part) = selection.parts() else { return Vec::new() };
+    let rest = difference(&[selection.span()], part.all_times().ranges());
+    selection.devices().flat_map(|device| rest.iter().map(move |range| (device, *range))).collect()
 }

@@ -3,8 +3,8 @@
 use super::row::Finding;
 use super::rule::Rule;
 use super::{
-    allocation, communication, compile, conv_bias, copy, indexing, launch_bound, loader, long_idle, matmul, optimizer,
-    out_of_memory, rank, start_up, sync,
+    allocation, between_steps, communication, compile, conv_bias, copy, indexing, launch_bound, loader, long_idle,
+    matmul, optimizer, out_of_memory, rank, start_up, sync,
 };
 use crate::table::{Table, boolean, int, put, put_name, text};
 
@@ -19,6 +19,7 @@ pub(super) const RULES: &[&Rule] = &[
     &loader::STALL,
     &launch_bound::LAUNCH_BOUND,
     &long_idle::LONG_IDLE,
+    &between_steps::BETWEEN_STEPS,
     &start_up::START_UP,
     &optimizer::UNFUSED,
     &optimizer::ZEROED,

@@ -33,7 +33,7 @@ pub(super) struct TraceMatches {
 impl TraceMatches {
     /// Skips matches below `min_share` of the span, and patterns below 0.1 %.
     pub(in crate::analyze) fn of(selection: &Selection<'_>, min_share: f64) -> Self {
-        let (context, span_ns) = (RuleContext::new(selection), selection.span().dur().0);
+        let (context, span_ns) = (RuleContext::new(selection), selection.len_ns());
         let ids = &context.trace.events.position;
         let advice = FittingAdvice::of(context.trace);
         let of_rule = |(at, rule): (usize, &&'static Rule)| {

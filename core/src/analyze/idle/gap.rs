@@ -3,7 +3,7 @@
 use super::host::HostActivity;
 use super::stream_work::streams;
 use super::stream_work::work;
-use crate::analyze::interval::{clip, difference};
+use crate::analyze::interval::{clip, difference, within};
 use crate::analyze::selection::Selection;
 use crate::id::TrackId;
 use crate::sort;
@@ -93,8 +93,8 @@ pub fn gaps(selection: &Selection<'_>, kernel_wait_ns: i64) -> Vec<IdleGap> {
     let mut gaps = Vec::new();
     // Events before or after a range determine when and why a gap inside of it began.
     let is_cut = !selection.is_unclipped && !selection.is_launched_inside;
-    let range = selection.range.filter(|_| is_cut);
-    let around = range.map(|_| selection.anytime());
+    let part = selection.part.as_ref().filter(|part| is_cut || part.calls.is_some());
+    let around = part.map(|_| selection.anytime());
     let around = around.as_ref().unwrap_or(selection);
     for (track, stream) in streams(selection) {
         let mut lost = LostTimes::of(selection, track);
@@ -120,11 +120,15 @@ pub fn gaps(selection: &Selection<'_>, kernel_wait_ns: i64) -> Vec<IdleGap> {
         let end = last.map_or(Ts(i64::MIN), |(end, _)| end);
         gaps.extend(lost.split(stream, TimeRange { start: end, end: Ts(i64::MAX) }, None));
     }
-    if let Some(range) = range {
-        gaps.iter_mut().for_each(|gap| gap.time = clip(gap.time, range));
-        gaps.retain(|gap| gap.time.start < gap.time.end);
+    match part {
+        Some(part) => gaps.iter().flat_map(|gap| cut(gap, part.windows(gap.stream.device))).collect(),
+        None => gaps,
     }
-    gaps
+}
+
+/// The parts of a gap inside of the times that are looked at.
+fn cut<'a>(gap: &'a IdleGap, windows: &[TimeRange]) -> impl Iterator<Item = IdleGap> + use<'a> {
+    within(windows, gap.time).into_iter().map(|time| IdleGap { time, ..gap.clone() })
 }
 
 /// The times in which lost work may have run on a stream.

@@ -25,7 +25,7 @@ pub(in crate::analyze) fn allocator_records<'a>(
         .instants
         .iter()
         .filter(|instant| trace.strings.text(instant.name) == name)
-        .filter(|instant| selection.range.is_none_or(|range| range.start <= instant.time && instant.time < range.end))
+        .filter(|instant| selection.has(instant.time))
         .collect();
     sort::by_key(&mut instants, |instant| (instant.time, instant.position));
     let numbers = move |instant: &Instant| {

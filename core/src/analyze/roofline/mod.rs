@@ -20,6 +20,7 @@ mod reduction;
 mod registry;
 pub(super) mod row;
 mod scatter;
+mod serving;
 mod variable_attention;
 mod work;
 
@@ -54,7 +55,7 @@ pub(super) static ROOFLINE: Analysis = Analysis {
 
 fn run(selection: &Selection<'_>, options: &Options) -> AnalysisResult {
     // A part of a kernel has no operations of its own.
-    let selection = Selection { is_unclipped: true, ..*selection };
+    let selection = Selection { is_unclipped: true, ..selection.clone() };
     let is_on_host = options.choice("on") == "host";
     let asked = options.text("device").map(str::to_owned);
     let recorded = if is_on_host { None } else { work::device_name(&selection) };

@@ -7,8 +7,9 @@ use rustc_hash::FxHashMap;
 use super::call::{OperatorCall, UNTYPED_LIST};
 use super::cost::{OperatorCost, OperatorFamily};
 use super::registry::CostModel;
-use super::work::TimedCall;
-use crate::id::{StrId, TemplateId};
+use super::serving;
+use super::work::{OperatorName, TimedCall};
+use crate::id::TemplateId;
 use crate::link::LinkedTrace;
 use crate::operator_name::base_name;
 use crate::trace::arg_key::ArgKey;
@@ -26,6 +27,7 @@ pub(super) enum CostOutcome {
 
 const NO_MODEL: &str = "no cost model";
 const NO_SHAPES: &str = "shapes and types are not recorded";
+const NO_CONTEXT: &str = "context lengths are not recorded (the name of the step may tell them)";
 const UNCLEAR: &str = "arguments do not determine the cost";
 const UNTYPED: &str = "types of tensor lists are not recorded (an Execution Trace has them)";
 pub(super) const COMMUNICATION: &str = "communication (see collectives)";
@@ -36,16 +38,20 @@ const ANNOTATION: &str = "annotation, not an operator";
 /// Outcomes by name and arguments.
 #[derive(Debug, Default)]
 pub(super) struct CostOutcomes {
-    models: FxHashMap<StrId, Result<CostModel, &'static str>>,
-    known: FxHashMap<(StrId, TemplateId), CostOutcome>,
+    models: FxHashMap<OperatorName, Result<CostModel, &'static str>>,
+    known: FxHashMap<(OperatorName, TemplateId), CostOutcome>,
 }
 
 impl CostOutcomes {
     pub(super) fn of(&mut self, linked: &LinkedTrace, call: &TimedCall) -> CostOutcome {
         let (row, trace) = (call.row as usize, &linked.trace);
-        let name = base_name(trace.event_name(row));
-        let model = *self.models.entry(trace.events.name[row]).or_insert_with(|| model_of(name));
-        if trace.events.kind[row] != EventKind::Operator && !matches!(model, Err(COMMUNICATION)) {
+        let name = call.name.text(trace);
+        let name = base_name(&name);
+        if serving::is_paged_attention(name) {
+            return paged_attention(linked, call);
+        }
+        let model = *self.models.entry(call.name).or_insert_with(|| model_of(name));
+        if trace.events.kind[row] == EventKind::Annotation && !matches!(model, Err(COMMUNICATION)) {
             return CostOutcome::Unmodelled(ANNOTATION);
         }
         let model = match model {
@@ -55,7 +61,7 @@ impl CostOutcomes {
         if call.is_to_host {
             return CostOutcome::Unmodelled(TO_HOST);
         }
-        let key = (trace.events.name[row], trace.events.template[row]);
+        let key = (call.name, trace.events.template[row]);
         if let Some(known) = self.known.get(&key) {
             return known.clone();
         }
@@ -76,6 +82,16 @@ fn outcome(linked: &LinkedTrace, row: usize, name: &str, model: CostModel) -> Co
         Some((family, cost)) => CostOutcome::Modelled(family, cost, call.shapes.into()),
         None if call.has_untyped_list => CostOutcome::Unmodelled(UNTYPED),
         None => CostOutcome::Unmodelled(UNCLEAR),
+    }
+}
+
+/// Attention to cached keys and values: the name of the step tells how many there are.
+fn paged_attention(linked: &LinkedTrace, call: &TimedCall) -> CostOutcome {
+    let Some(operator) = OperatorCall::of(linked, call.row as usize) else { return CostOutcome::Unmodelled(NO_SHAPES) };
+    let iteration = linked.links.iteration.get(call.at as usize).map(|at| linked.links.iterations[at as usize].facts);
+    match iteration.and_then(|facts| serving::paged_attention_cost(&operator, &facts)) {
+        Some(cost) => CostOutcome::Modelled(OperatorFamily::Attention, cost, operator.shapes.into()),
+        None => CostOutcome::Unmodelled(NO_CONTEXT),
     }
 }
 

@@ -4,7 +4,7 @@ use super::call::OperatorCall;
 use super::cost::{OperatorCost, OperatorFamily};
 use super::{
     attention, convolution, elementwise, gather, loss, matmul, normalisation, optimizer, pooling, reduction, scatter,
-    variable_attention,
+    serving, variable_attention,
 };
 
 /// Finds the cost of a call of the operator of a name; none where its arguments do not tell.
@@ -13,7 +13,7 @@ type FindCost = fn(&str, &OperatorCall) -> Option<OperatorCost>;
 /// Whether an operator of that name is of a family.
 type IsFamilyMember = fn(&str) -> bool;
 
-static FAMILIES: [(OperatorFamily, IsFamilyMember, FindCost); 14] = [
+static FAMILIES: [(OperatorFamily, IsFamilyMember, FindCost); 18] = [
     (OperatorFamily::Matmul, matmul::is_known, matmul::cost),
     (OperatorFamily::Convolution, convolution::is_known, convolution::cost),
     (OperatorFamily::Attention, attention::is_known, attention::cost),
@@ -28,6 +28,10 @@ static FAMILIES: [(OperatorFamily, IsFamilyMember, FindCost); 14] = [
     (OperatorFamily::Loss, loss::is_known, loss::cost),
     (OperatorFamily::Optimizer, optimizer::is_known, optimizer::cost),
     (OperatorFamily::Elementwise, elementwise::is_known, elementwise::cost),
+    (OperatorFamily::Matmul, serving::is_matmul, serving::cost),
+    (OperatorFamily::Normalisation, serving::is_normalisation, serving::cost),
+    (OperatorFamily::Elementwise, serving::is_elementwise, serving::cost),
+    (OperatorFamily::Copy, serving::is_store, serving::cost),
 ];
 
 /// How an operator's cost is found.

@@ -7,11 +7,10 @@ use rustc_hash::FxHashMap;
 
 use super::cost::{OperatorCost, OperatorFamily};
 use super::outcome::{COMMUNICATION, CostOutcome};
-use super::work::TimedCall;
+use super::work::{OperatorName, TimedCall};
 use crate::analyze::class::{WorkClass, classes};
 use crate::analyze::device::Peaks;
 use crate::analyze::device::Precision;
-use crate::id::StrId;
 use crate::link::LinkedTrace;
 use crate::sort;
 use crate::table::{Column, Table, float, int, json, put, put_name, text};
@@ -146,7 +145,7 @@ impl CallWork {
 /// Calls grouped by equal keys.
 #[derive(Debug, Default)]
 pub(super) struct RooflineRows {
-    known: FxHashMap<(StrId, Arc<str>, bool), Vec<usize>>,
+    known: FxHashMap<(OperatorName, Arc<str>, bool), Vec<usize>>,
     modelled: Vec<RooflineRow>,
     unmodelled: BTreeMap<(String, &'static str), UnmodelledRow>,
     /// The iteration, the row and the time of each call.
@@ -157,20 +156,20 @@ pub(super) struct RooflineRows {
 
 impl RooflineRows {
     pub(super) fn add(&mut self, linked: &LinkedTrace, call: TimedCall, outcome: CostOutcome) {
-        let row = call.row as usize;
+        let (row, at_row) = (call.row as usize, call.at as usize);
         match outcome {
             CostOutcome::Unmodelled(reason) => {
-                self.add_unmodelled(linked.trace.event_name(row), reason, 1, call.ns);
+                self.add_unmodelled(&call.name.text(&linked.trace), reason, 1, call.ns);
                 if reason != COMMUNICATION {
-                    self.miss(linked, row, call.ns);
+                    self.miss(linked, at_row, call.ns);
                 }
             }
             CostOutcome::Modelled(family, cost, shapes) => {
                 let is_tf32 = call.is_tf32 && cost.dtype.precision == Some(Precision::Float32);
                 let precision = if is_tf32 { Some(Precision::Tf32) } else { cost.dtype.precision };
-                let at = self.place(linked, row, CallWork { family, cost, precision }, shapes);
+                let at = self.place(linked, call.name, CallWork { family, cost, precision }, shapes);
                 self.modelled[at].add(call, linked.trace.events.position[row]);
-                if let Some(iteration) = linked.links.iteration.get(row) {
+                if let Some(iteration) = linked.links.iteration.get(at_row) {
                     self.calls.push((iteration, at, call.ns));
                 }
             }
@@ -205,15 +204,15 @@ impl RooflineRows {
     }
 
     /// The place of the row of calls that do the same.
-    fn place(&mut self, linked: &LinkedTrace, row: usize, work: CallWork, shapes: Arc<str>) -> usize {
+    fn place(&mut self, linked: &LinkedTrace, name: OperatorName, work: CallWork, shapes: Arc<str>) -> usize {
         let is_tf32 = work.precision == Some(Precision::Tf32);
-        let alike = self.known.entry((linked.trace.events.name[row], shapes.clone(), is_tf32)).or_default();
+        let alike = self.known.entry((name, shapes.clone(), is_tf32)).or_default();
         if let Some(at) = alike.iter().copied().find(|at| self.modelled[*at].work == work) {
             return at;
         }
         let at = self.modelled.len();
         alike.push(at);
-        let name = linked.trace.event_name(row).to_owned();
+        let name = name.text(&linked.trace).into_owned();
         let (roof, min_ns, max_ns) = (RooflineBound::default(), i64::MAX, i64::MIN);
         self.modelled.push(RooflineRow {
             name,

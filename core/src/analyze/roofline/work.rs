@@ -1,18 +1,47 @@
 //! Calls of operators, each with the time that the roofline counts.
 
+use std::borrow::Cow;
+
 use rustc_hash::FxHashMap;
 
 use super::outcome::{CostOutcome, CostOutcomes};
 use crate::analyze::selection::Selection;
 use crate::id::StrId;
+use crate::link::LinkedTrace;
 use crate::sort;
 use crate::time::add_ns;
+use crate::trace::Trace;
+use crate::trace::arg_key::ArgKey;
+use crate::trace::args::plain_text;
 use crate::trace::kind::EventKind;
+
+/// The name of an operator: that of an event, or one that the work of a graph states as JSON.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub(super) enum OperatorName {
+    #[default]
+    None,
+    OfEvent(StrId),
+    Stated(StrId),
+}
+
+impl OperatorName {
+    pub(super) fn text(self, trace: &Trace) -> Cow<'_, str> {
+        match self {
+            Self::None => Cow::Borrowed(""),
+            Self::OfEvent(name) => Cow::Borrowed(trace.strings.text(name)),
+            Self::Stated(json) => Cow::Owned(plain_text(trace.strings.text(json))),
+        }
+    }
+}
 
 /// A call and its time.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct TimedCall {
+    /// Row of the event that has its inputs.
     pub row: u32,
+    pub name: OperatorName,
+    /// Row of an event in its iteration.
+    pub at: u32,
     pub ns: i64,
     /// Whether one of its kernels rounds float32 to tf32.
     pub is_tf32: bool,
@@ -35,16 +64,65 @@ struct KernelNameFacts {
     is_to_host: bool,
 }
 
+/// The call that work counts for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum WorkCall {
+    /// An operator or annotation.
+    Owner(u32),
+    /// An operator that captured a graph, for one replay of it.
+    Captured { operator: u32, launch: Option<u32> },
+    /// The same by the number of an operator of another file.
+    Stated { operator: u64, launch: Option<u32> },
+}
+
+impl WorkCall {
+    fn of(linked: &LinkedTrace, row: usize) -> Option<Self> {
+        let (trace, launch) = (&linked.trace, linked.links.launch.get(row));
+        if let Some(operator) = stated_id(linked, row) {
+            return Some(Self::Stated { operator, launch });
+        }
+        let operator = linked.links.operator.get(row)?;
+        let is_operator = trace.events.kind[operator as usize] == EventKind::Operator;
+        Some(match linked.captured(row) {
+            // Other inputs may have been captured: without a call, there is no cost.
+            Some(captured) if is_operator && captured.has_inputs() => Self::Captured { operator, launch },
+            Some(_) => Self::Stated { operator: u64::from(operator), launch },
+            None => Self::Owner(operator),
+        })
+    }
+
+    /// The call, with its first work.
+    fn timed(self, linked: &LinkedTrace, work: u32) -> TimedCall {
+        let (trace, names) = (&linked.trace, &linked.trace.events.name);
+        let (row, at, name) = match self {
+            Self::Owner(row) => (row, row, OperatorName::OfEvent(names[row as usize])),
+            Self::Captured { operator, .. } => (operator, work, OperatorName::OfEvent(names[operator as usize])),
+            Self::Stated { .. } => {
+                let stated = trace.args.json_id(trace.events.args(work as usize), ArgKey::CapturedOperator);
+                let owner = || linked.links.operator.get(work as usize).map(|row| names[row as usize]);
+                let name = stated.map(OperatorName::Stated).or_else(|| owner().map(OperatorName::OfEvent));
+                (work, work, name.unwrap_or_default())
+            }
+        };
+        TimedCall { row, name, at, ..TimedCall::default() }
+    }
+}
+
+fn stated_id(linked: &LinkedTrace, row: usize) -> Option<u64> {
+    let trace = &linked.trace;
+    trace.args.identifier(&trace.strings, trace.events.args(row), ArgKey::CapturedOperatorId)
+}
+
 impl RooflineWork {
     /// Operators and annotations that own device work, with its durations.
     pub(super) fn of_device(selection: &Selection<'_>) -> Self {
         let (linked, events) = (selection.linked, &selection.linked.trace.events);
         let mut said: FxHashMap<StrId, KernelNameFacts> = FxHashMap::default();
-        let mut places: FxHashMap<u32, usize> = FxHashMap::default();
+        let mut places: FxHashMap<WorkCall, usize> = FxHashMap::default();
         let mut work = Self::default();
         for row in selection.device_work() {
             let ns = events.dur[row].0;
-            let Some(owner) = linked.links.operator.get(row) else {
+            let Some(key) = WorkCall::of(linked, row) else {
                 work.unlinked.push((row as u32, ns));
                 continue;
             };
@@ -52,9 +130,9 @@ impl RooflineWork {
                 let name = linked.trace.event_name(row);
                 KernelNameFacts { is_tf32: is_tf32(name), is_to_host: name.contains("HtoD") || name.contains("DtoH") }
             });
-            let place = *places.entry(owner).or_insert(work.calls.len());
+            let place = *places.entry(key).or_insert(work.calls.len());
             if place == work.calls.len() {
-                work.calls.push(TimedCall { row: owner, ..TimedCall::default() });
+                work.calls.push(key.timed(linked, row as u32));
             }
             let call = &mut work.calls[place];
             add_ns(&mut call.ns, ns);
@@ -79,7 +157,8 @@ impl RooflineWork {
             if is_covered[row] || !is_operator(row) || !selection.contains(row) {
                 continue;
             }
-            let mut call = TimedCall { row: row as u32, ns: events.dur[row].0, ..TimedCall::default() };
+            let (name, at) = (OperatorName::OfEvent(events.name[row]), row as u32);
+            let mut call = TimedCall { row: at, name, at, ns: events.dur[row].0, ..TimedCall::default() };
             is_covered[row] = matches!(outcomes.of(linked, &call), CostOutcome::Modelled(..));
             if !is_covered[row] {
                 call.ns = call.ns.saturating_sub(children_ns[row]).max(0);

@@ -18,10 +18,11 @@ mod unknown_kind;
 use serde::Serialize;
 
 use super::analysis::{Analysis, Run};
+use super::interval::RangeCover;
+use super::part::TracePart;
 use super::result::AnalysisResult;
 use crate::link::LinkedTrace;
 use crate::sort;
-use crate::time::TimeRange;
 pub use problem::{Problem, VerdictState};
 
 /// Problems of a recording.
@@ -30,8 +31,9 @@ pub(super) static PROBLEMS: Analysis = Analysis {
     doc: "problems of the recording: lost device work, impossible times, damage of the file, remarks",
     options: &[],
     run: Run::Trace(|selection, _| {
-        let range = selection.range_asked_for();
-        let problems = verdict(selection.linked).problems.into_iter().filter(|problem| concerns(problem, range));
+        let part = selection.part_asked_for().map(TracePart::all_times);
+        let problems =
+            verdict(selection.linked).problems.into_iter().filter(|problem| concerns(problem, part.as_ref()));
         AnalysisResult::of(&problem::TABLE, problems.collect(), "the recording has no known problem")
     }),
 };
@@ -81,10 +83,10 @@ pub fn verdict(linked: &LinkedTrace) -> Verdict {
     Verdict { state, problems }
 }
 
-/// Whether a problem concerns a range: its time meets the range, or it has none.
-fn concerns(problem: &Problem, range: Option<TimeRange>) -> bool {
-    let Some((range, (start, end))) = range.zip(problem.start_ns.zip(problem.end_ns)) else {
+/// Whether a problem concerns a part: its time meets the part, or it has none.
+fn concerns(problem: &Problem, part: Option<&RangeCover>) -> bool {
+    let Some((part, (start, end))) = part.zip(problem.start_ns.zip(problem.end_ns)) else {
         return true;
     };
-    start < range.end.0 && range.start.0 <= end
+    part.ranges().iter().any(|range| start < range.end.0 && range.start.0 <= end)
 }

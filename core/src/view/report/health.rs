@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use super::section::SectionOutcome;
 use super::source::ReportSource;
 use super::words::{count, percent, plural};
-use crate::analyze::{HealthRow, LinkedShare, coverage, health};
+use crate::analyze::{HealthRow, LinkCoverage, LinkedShare, coverage, health};
 
 pub(super) fn section(source: &ReportSource<'_>) -> SectionOutcome {
     let defects: Vec<_> = source.traces().map(|(rank, linked)| (rank, health(linked))).collect();
@@ -48,20 +48,25 @@ fn defect(rank: Option<i64>, row: &HealthRow) -> Markup {
     }
 }
 
+/// Shares that need no Execution Trace, which come first.
+const NUM_DEVICE_SHARES: usize = 3;
+
 /// Link coverage by kind of link.
 fn linked(source: &ReportSource<'_>) -> Markup {
-    let mut sums: [(&str, u64, u64); 4] = [
+    let mut sums: [(&str, u64, u64); 5] = [
         ("kernels, copies and fills with a launch", 0, 0),
         ("kernels, copies and fills with an operator", 0, 0),
+        ("work of graphs with its capture or a label", 0, 0),
         ("operators with an Execution Trace node", 0, 0),
         ("Execution Trace nodes with an operator", 0, 0),
     ];
     for (_, linked) in source.traces() {
         let found = coverage(linked);
-        let shares: [&LinkedShare; 4] = [&found.device_events, &found.device_owners, &found.operators, &found.nodes];
+        let LinkCoverage { device_events, device_owners, graph_work, operators, nodes, .. } = &found;
+        let shares: [&LinkedShare; 5] = [device_events, device_owners, graph_work, operators, nodes];
         let has_nodes = found.nodes.count > 0;
         for (at, (sum, share)) in sums.iter_mut().zip(shares).enumerate() {
-            if at < 2 || has_nodes {
+            if at < NUM_DEVICE_SHARES || has_nodes {
                 sum.1 += share.num_linked;
                 sum.2 += share.count;
             }

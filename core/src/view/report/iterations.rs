@@ -8,7 +8,7 @@ use super::report_frame::ReportFrame;
 use super::section::SectionOutcome;
 use super::source::{ReportResult, ReportSource, frame, top_of};
 use super::words::{count, plural};
-use crate::analyze::{TimeOutline, tables};
+use crate::analyze::{AnalysisResult, TimeOutline, tables};
 use crate::table::TableColumn;
 use crate::view::chart::{ChartPillar, pillars};
 
@@ -37,6 +37,27 @@ const GRID: ReportGrid = ReportGrid::of(
     ],
 );
 
+const PHASES: ReportGrid = ReportGrid::of(
+    "breakdown",
+    &tables::PHASES,
+    "Phases of the serving engine",
+    &[
+        col("phase", "phase", CellKind::Word),
+        col("rank", "rank", CellKind::Key),
+        col("device", "device", CellKind::Key),
+        col("num_iterations", "iterations", CellKind::Count),
+        col("num_requests", "requests", CellKind::Count),
+        col("num_context_tokens", "prompt tokens", CellKind::Count),
+        col("num_generated_tokens", "new tokens", CellKind::Count),
+        col("tokens_per_s", "tokens/s", CellKind::Number),
+        col("first_token_ns", "time to first token", CellKind::Time),
+        col("output_token_ns", "time per token", CellKind::Time),
+        col("span_ns", "duration", CellKind::Time),
+        col("compute_ns", "compute", CellKind::Time),
+        col("idle_ns", "idle", CellKind::Time),
+    ],
+);
+
 const ITERATION: TableColumn = tables::BREAKDOWN.column("iteration");
 const START: TableColumn = tables::BREAKDOWN.column("start_ns");
 
@@ -54,13 +75,22 @@ pub(super) fn section(source: &ReportSource<'_>, outlines: &[TimeOutline]) -> Re
     };
     let rank = frame.rank(slowest).map_or_else(String::new, |rank| format!(" on rank {rank}"));
     let number = count(frame.int(ITERATION, slowest).unwrap_or_default());
-    let grid = GRID.html(source, &longest);
+    let phases = frame_of_phases(&answer)?;
+    let grid = html! {
+        @if let Some(phases) = phases { (PHASES.html(source, &phases)) }
+        (GRID.html(source, &longest))
+    };
     // A single line chart would leave half of the page empty.
     Ok(match rows.len() {
         1 => SectionOutcome::wide(grid).with_note(plural(1, "iteration")),
         _ => SectionOutcome::half(html! { (chart(source, &frame, &rows, slowest)) (grid) })
             .with_note(format!("slowest: {number}{rank}")),
     })
+}
+
+/// The phases, where a serving engine marks any.
+fn frame_of_phases(answer: &AnalysisResult) -> ReportResult<Option<ReportFrame>> {
+    Ok(Some(frame(answer, PHASES.table, MAX_ROWS)?).filter(|frame| frame.num_rows > 0))
 }
 
 /// A pillar per iteration, rank and device, in order of iterations.

@@ -6,7 +6,7 @@ from typing import Any
 
 from kinetoscope._base import text
 
-_SHARES = ("nodes", "operators", "device_events", "device_owners")
+_SHARES = ("nodes", "operators", "device_events", "device_owners", "graph_work")
 _HEADER = ("", "count", "linked", "by", "not linked")
 
 

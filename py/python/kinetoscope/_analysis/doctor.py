@@ -138,6 +138,8 @@ def _links(trace: Trace, tool: tuple[str, str, str] | None) -> Iterator[Finding]
     if coverage["device_events"]["count"]:
         yield _linked(coverage, "device_events", "device events have a known launch")
         yield _linked(coverage, "device_owners", "device events have a known operator")
+    if coverage["graph_work"]["count"]:
+        yield _linked(coverage, "graph_work", "kernels, copies and fills of graphs have a known capture")
     if tool and not len(trace.nodes):
         return
     if trace.num_events and not _has_any(trace.events, "record_id", bool):

@@ -1,4 +1,4 @@
-"""One method per analysis, for a trace and for all traces of a job."""
+"""One method per analysis of a trace, or of each trace of a job."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ class Analyses:
     Every method also takes a selection as keyword arguments (see `Selection`):
 
     * `start_ns` and `end_ns`, or `iteration`: the time range; default: the whole trace
+    * `phase`, `annotation` or `module`: a part by name
+    * `by="phase"`: one result per phase of the iterations
     * `stream`: only the device events of this stream
     * `launched_inside=True`: only device events whose launch is inside the range
     * `clip=False`: count each event as a whole, in the range in which it starts
@@ -99,12 +101,12 @@ class Analyses:
         return self.analyze("overlap", **part)
 
     def operators(
-        self, *, by: str = "name", stack_depth: int = 5, **part: lazy.Unpack[lazy.Selection]
+        self, *, by: str = "name", stack_depth: int = 5, **part: lazy.Unpack[lazy.EventSelection]
     ) -> lazy.AnalysisResult:
         """Sums host and device time by operator.
 
         `by` selects the grouping: `"name"`; `"shape"` (name and input shapes); or `"stack"` (name
-        and the innermost `stack_depth` Python frames).
+        and the innermost `stack_depth` Python frames); `"phase"` (name, per phase).
 
         * `total_ns = Σ dur` and `self_ns = Σ (dur − Σ dur of children)`: time on the host
         * `device_self_ns`: device time of work that the operator itself launched
@@ -179,7 +181,13 @@ class Analyses:
         `sm_efficiency`, `min(blocks per multiprocessor, 1)`, are means weighted by run time. These
         columns are null if the file lacks the values; `waves` is also null for an occupancy of 0.
 
-        Further table: `kernels_by_class`, the totals by `class` and `tensor_cores`. ::
+        Further tables:
+
+        * `kernels_by_class`: the totals by `class` and `tensor_cores`
+        * `graph_nodes`: each node of a CUDA or HIP graph over all its replays, with the operator
+          that captured it
+
+        ::
 
             trace.kernels().to_polars().filter(pl.col("num_short") > 0.5 * pl.col("count"))
         """
@@ -435,65 +443,3 @@ class Analyses:
         * `roofline_device`: the peaks and their source, or the reason why none is known
         """
         return self.analyze("roofline", device=device, on=on, **part)
-
-
-class JobAnalyses(Analyses):
-    """Analyses of a job that a single trace lacks, or offers in another form."""
-
-    def summary(self, *, top: int = 5, **part: lazy.Unpack[lazy.Selection]) -> lazy.AnalysisResult:
-        """Summarizes each trace in one row: span, iterations, and share of busy device time.
-
-        `busy_share` is the time with device work over `span_ns`; with several devices, their mean.
-        `iteration_mean_ns` and `iteration_std_ns` describe the iterations, `slowest_iteration` and
-        `slowest_ns` the longest.
-
-        Further tables: `iterations`, and the first `top` rows of `operators`, `kernels`,
-        `modules` and `findings`.
-        """
-        return self.analyze("summary", top=top, **part)
-
-    def job_critical_path(self, **part: lazy.Unpack[lazy.Selection]) -> lazy.AnalysisResult:
-        """Follows the critical path of a job back through all ranks; rows in order of time.
-
-        Uses the graphs of `critical_path`. Each step leads back to the dependency that ended last.
-        From a communication in which a rank waited, the path continues on the rank that arrived
-        last. So the path never contains time in which one rank waits for another.
-
-        Each step ends where the next one starts. The kind `between` is time of a thread outside of
-        operators and calls. Times use the clock of the first trace if the clock offsets are known.
-
-        Further tables: `job_critical_path_ranks`, the time of the path on each rank by limiting
-        resource; and `critical_path_bound`, the same for the job.
-        """
-        return self.analyze("job_critical_path", **part)
-
-    def collectives(self, *, align_clocks: bool = False, **part: lazy.Unpack[lazy.Selection]) -> lazy.AnalysisResult:
-        """Matches collectives across ranks: one row per rank and communication, trace after trace.
-
-        Rows of the same communication share a `collective_id`. `how` is `seq` if process group and
-        sequence number match. Without recorded numbers it is `order`: the position among similar
-        communications of the iteration. `num_traces` counts the traces that contain it. `skew_ns =
-        own arrival − last arrival`, 0 or less. The other columns are those of `Trace.collectives`.
-
-        Arrivals are compared by each rank's own clock; `align_clocks=True` subtracts the
-        `clock_offsets` first. The times in the table are those of the files.
-
-        A communication belongs to the range in which it was called and is never clipped.
-
-        Further table: `collective_skew`, one row per communication:
-
-        * `skew_ns = last arrival − first arrival`; null if only one trace contains it
-        * `wait_ns`: sum over ranks of the time from arrival until the awaited rank arrives, at
-          most until the rank's own end; `max_wait_ns`, `mean_wait_ns = wait_ns / num_traces`.
-          Ranks await the last rank, the root of a broadcast or scatter, or the sender
-        * `total_ns`: sum of the run times; `transfer_ns`: the shortest run time of any rank, an
-          estimate of the transfer without waiting
-        * `algorithm_gbps = max(in_bytes, out_bytes) / transfer_ns`; `bus_gbps` multiplies it by
-          `2(n−1)/n` for an all-reduce, by `(n−1)/n` for gather, scatter and all-to-all, by 1 for
-          the others
-        * `first_rank`, `last_rank`: null for simultaneous arrivals
-
-        Further table: `collective_summary`, similar communications together: `total_ns` and
-        `wait_ns` over all ranks, `transfer_ns`, and minimum, median and maximum bandwidth.
-        """
-        return self.analyze("collectives", align_clocks=align_clocks, **part)

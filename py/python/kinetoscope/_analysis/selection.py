@@ -3,14 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, Literal, TypedDict
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
 
-class Selection(TypedDict, total=False):
-    """Keyword arguments that select a part of a trace or job.
+class NamedPart(TypedDict, total=False):
+    """Keyword arguments that select a part of a trace. Several select what is in all of them."""
+
+    iteration: int | None
+    """Number of an iteration, as in `Trace.iterations`."""
+    phase: str | None
+    """Iterations of a phase of a serving engine: `prefill`, `decode`, `mixed`, `draft`, `verify`."""
+    state: str | None
+    """Iterations of a state of the loop, as in `Trace.iterations`: `warm_up`, `capture`, `steady`."""
+    annotation: str | None
+    """Name of user annotations (`record_function`); `*` stands for any text.
+
+    Selects events inside them, and device work launched inside them. That includes the backward
+    pass if their thread waited for it. These events are never clipped.
+    """
+    module: str | None
+    """Name of modules (`nn.Module`), such as `Linear_0` or `Linear_*`.
+
+    Selects events of their calls and of the backward pass of these, with the device work of both.
+    A path such as `model.layers.0` selects kernels of graphs that name it, and what is below it.
+    """
+
+
+class EventSelection(NamedPart, total=False):
+    """Keyword arguments that select events of a trace or job.
 
     By default, everything but iterations in which the observer of the Execution Trace ran.
     """
@@ -19,8 +42,6 @@ class Selection(TypedDict, total=False):
     """Start of the range, in ns as in the tables."""
     end_ns: int | None
     """End of the range, in ns as in the tables."""
-    iteration: int | None
-    """Number of an iteration (`ProfilerStep#n`), instead of a range."""
     stream: int | None
     """Only the device events of this stream."""
     launched_inside: bool
@@ -42,3 +63,10 @@ class Selection(TypedDict, total=False):
     """For a job: an executor whose workers read the traces, each about one at a time."""
     progress: bool | None
     """Whether to show a progress bar with an executor; default: in a terminal or notebook."""
+
+
+class Selection(EventSelection, total=False):
+    """Keyword arguments that select and divide events of a trace or job."""
+
+    by: Literal["phase"] | None
+    """`"phase"` gives one result per phase of the iterations, told apart by the column `phase`."""

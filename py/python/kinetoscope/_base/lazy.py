@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from kinetoscope._analysis import session as session
     from kinetoscope._analysis.coverage import Coverage as Coverage
     from kinetoscope._analysis.result import AnalysisResult as AnalysisResult
+    from kinetoscope._analysis.selection import EventSelection as EventSelection
+    from kinetoscope._analysis.selection import NamedPart as NamedPart
     from kinetoscope._analysis.selection import Selection as Selection
     from kinetoscope._analysis.summary import Section as Section
     from kinetoscope._analysis.summary import Summary as Summary
@@ -83,6 +85,8 @@ if not TYPE_CHECKING:
             "Timeline": "kinetoscope._notebook.widget",
             "Unpack": "typing_extensions",
             "Verdict": "kinetoscope._analysis.verdict",
+            "EventSelection": "kinetoscope._analysis.selection",
+            "NamedPart": "kinetoscope._analysis.selection",
             "Selection": "kinetoscope._analysis.selection",
             "pandas": "pandas",
             "polars": "polars",

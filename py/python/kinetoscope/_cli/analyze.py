@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from kinetoscope import _native
 from kinetoscope._base import text
 from kinetoscope._base.tell import tell, tell_problem, tell_sentences
-from kinetoscope._cli.arguments import Command, CommandGroup, command, count, flag, integer, number
+from kinetoscope._cli.arguments import Command, CommandGroup, Group, command, count, flag, integer, number
 from kinetoscope._cli.output_format import PICTURES, WritingOptions, add_writing, format_of, print_or_write
 from kinetoscope._cli.reading import ReadingOptions, add_rank, add_reading, add_traces, read_traces, report_defects
 from kinetoscope._cli.terminal import busy
@@ -23,12 +23,19 @@ if TYPE_CHECKING:
     from kinetoscope.trace_set import TraceSet
 
 
+_PHASE = "phase"
+
+
 class SelectionOptions(NamedTuple):
     """Part of a trace that is analysed. Fields are parameters of the Python method."""
 
     start_ns: int | None
     end_ns: int | None
     iteration: int | None
+    phase: str | None
+    state: str | None
+    annotation: str | None
+    module: str | None
     stream: int | None
     launched_inside: bool
     clip: bool
@@ -38,6 +45,7 @@ class SelectionOptions(NamedTuple):
 class ResultOptions(NamedTuple):
     """Options of every command that returns an `AnalysisResult`."""
 
+    by: str | None
     table: str | None
     rank: int | None
     selection: SelectionOptions
@@ -46,7 +54,8 @@ class ResultOptions(NamedTuple):
 
     def parameters(self) -> dict[str, Any]:
         """Returns the parameters of the Python method that are not None."""
-        return {name: value for name, value in self.selection._asdict().items() if value is not None}
+        given = {"by": self.by, **self.selection._asdict()}
+        return {name: value for name, value in given.items() if value is not None}
 
 
 class AnalyzeOptions(NamedTuple):
@@ -87,17 +96,31 @@ def _add_arguments(analysis: dict[str, Any], parser: argparse.ArgumentParser) ->
     add_traces(parser)
     parser.set_defaults(analysis=analysis["name"], parameters=[])
     group = parser.add_argument_group("Analysis")
+    choices = [_PHASE]
     for option in analysis["options"]:
-        _add_option(group, option)
-    add_result(parser)
+        if option["name"] == "by":
+            choices = [*option["choices"], _PHASE]
+        else:
+            _add_option(group, option)
+    add_result(parser, tuple(choices))
 
 
-def add_result(parser: argparse.ArgumentParser) -> None:
-    """Adds the arguments of `ResultOptions`."""
+def add_named_part(group: Group) -> None:
+    """Adds the arguments that select a part by name."""
+    group.add_argument("--iteration", type=count, metavar="N", help="select iteration N, as in ProfilerStep#N")
+    group.add_argument("--phase", metavar="NAME", help="select iterations of a phase, such as decode")
+    group.add_argument("--state", metavar="NAME", help="select iterations of a state: warm_up, capture or steady")
+    group.add_argument("--annotation", metavar="NAME", help="select annotations by name; * stands for any text")
+    group.add_argument("--module", metavar="NAME", help="select modules by name; * stands for any text")
+
+
+def add_result(parser: argparse.ArgumentParser, choices: tuple[str, ...] = (_PHASE,)) -> None:
+    """Adds the arguments of `ResultOptions`; `choices` are those of `--by`."""
     selection = parser.add_argument_group("Selection")
     selection.add_argument("--start-ns", type=integer, metavar="N", help="start of the time range, as in the tables")
     selection.add_argument("--end-ns", type=integer, metavar="N", help="end of the time range")
-    selection.add_argument("--iteration", type=count, metavar="N", help="select ProfilerStep#N")
+    add_named_part(selection)
+    selection.add_argument("--by", choices=choices, help="grouping of the rows; phase: one result per phase")
     selection.add_argument("--stream", type=integer, metavar="N", help="select the device events of stream N")
     add_rank(selection)
     selection.add_argument(

@@ -30,6 +30,7 @@ class _SharedOptions(TypedDict):
     cache: str | None
     ranks: lazy.RankMode
     iterations: list[str] | None
+    capture: list[str] | None
 
 
 class ReadingOptions(NamedTuple):
@@ -41,6 +42,7 @@ class ReadingOptions(NamedTuple):
     cache: str | None
     merge_ranks: bool
     iterations: list[str] | None
+    capture: list[str] | None
 
     @property
     def shared(self) -> _SharedOptions:
@@ -51,6 +53,7 @@ class ReadingOptions(NamedTuple):
             "cache": self.cache,
             "ranks": ranks,
             "iterations": self.iterations,
+            "capture": self.capture,
         }
 
 
@@ -77,6 +80,8 @@ def add_reading(parser: argparse.ArgumentParser, *, needs_et: bool = False) -> N
     group.add_argument("--merge-ranks", action="store_true", help="read a file with several ranks as one trace")
     help_text = "name of the events that mark iterations; * stands for any text; repeatable"
     group.add_argument("--iterations", action="append", metavar="NAME", help=help_text)
+    help_text = "trace of the capture of CUDA or HIP graphs: file or folder; repeatable"
+    group.add_argument("--capture", action="append", metavar="FILE", help=help_text)
 
 
 def add_rank(group: Group) -> None:

@@ -7,13 +7,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from kinetoscope._base.tell import tell
-from kinetoscope._cli.arguments import Group, command, count, integer
+from kinetoscope._cli.analyze import add_named_part
+from kinetoscope._cli.arguments import Group, command, integer
 from kinetoscope._cli.output import expect_extension, outputs
 from kinetoscope._cli.reading import ReadingOptions, add_reading, add_trace, read_trace, report_defects_of
 from kinetoscope._cli.terminal import busy
 from kinetoscope.trace import redacted
 
 if TYPE_CHECKING:
+    from kinetoscope._analysis.selection import NamedPart
     from kinetoscope.trace import Trace
 
 _SNAPSHOT = ".kscope"
@@ -25,6 +27,10 @@ class TrimOptions(NamedTuple):
     trace: str
     output: Path
     iteration: int | None
+    phase: str | None
+    state: str | None
+    annotation: str | None
+    module: str | None
     start_ns: int | None
     end_ns: int | None
     redact: str | None
@@ -33,7 +39,22 @@ class TrimOptions(NamedTuple):
     @property
     def keeps_all(self) -> bool:
         """Whether the trace is only redacted, not cut."""
-        return self.redact is not None and self.iteration is self.start_ns is self.end_ns is None
+        return self.redact is not None and self.start_ns is self.end_ns is None and not self.named_part()
+
+    def named_part(self) -> NamedPart:
+        """Returns the part that is selected by name."""
+        part: NamedPart = {}
+        if self.iteration is not None:
+            part["iteration"] = self.iteration
+        if self.phase is not None:
+            part["phase"] = self.phase
+        if self.state is not None:
+            part["state"] = self.state
+        if self.annotation is not None:
+            part["annotation"] = self.annotation
+        if self.module is not None:
+            part["module"] = self.module
+        return part
 
 
 def add_redact(group: Group) -> None:
@@ -57,7 +78,7 @@ def add_redact(group: Group) -> None:
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
     add_trace(parser)
     selection = parser.add_argument_group("Selection")
-    selection.add_argument("--iteration", type=count, metavar="N", help="keep ProfilerStep#N")
+    add_named_part(selection)
     selection.add_argument("--start-ns", type=integer, metavar="N", help="start of the time range, as in the tables")
     selection.add_argument("--end-ns", type=integer, metavar="N", help="end of the time range")
     output = parser.add_argument_group("Output")
@@ -87,7 +108,7 @@ def _trim(options: TrimOptions) -> None:
 
 
 def _cut(trace: Trace, options: TrimOptions) -> Trace:
-    return trace.trim(options.start_ns, options.end_ns, iteration=options.iteration)
+    return trace.trim(options.start_ns, options.end_ns, **options.named_part())
 
 
 def _write(part: Trace, trace: Trace, path: Path) -> None:
@@ -112,8 +133,9 @@ def _execution_path(path: Path) -> Path:
 
 TRIM = command(
     "trim",
-    "Cut an iteration or a time range out of a trace, with linked events",
-    details="Writes one file per rank of a job.",
+    "Cut a part out of a trace, with linked events",
+    details="The part is a time range, or the range from the first time of a named part to its last. "
+    "Writes one file per rank of a job.",
     add_arguments=_add_arguments,
     options=TrimOptions,
     run=_trim,

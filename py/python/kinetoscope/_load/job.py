@@ -20,6 +20,7 @@ from kinetoscope._io.header import Head, head_of, peek
 from kinetoscope._io.nsight import resolve_report, stale_exports
 from kinetoscope._io.paths import is_archive_name, is_trace, is_url, metrics_beside
 from kinetoscope._io.remote import file_at, files_at
+from kinetoscope._load.captures import Capture
 from kinetoscope._load.member import Member
 from kinetoscope._load.read import Options
 from kinetoscope._load.streaming_archive import StreamingReader
@@ -59,6 +60,7 @@ def read_dir(  # noqa: PLR0913 - the options of `read`, by keyword
     ranks: lazy.RankMode = "split",
     include_environment: bool = False,
     iterations: Sequence[str] | None = None,
+    capture: Capture = None,
 ) -> TraceSet:
     """Reads all traces of a folder, and pairs Kineto traces with Execution Traces.
 
@@ -101,6 +103,7 @@ def read_dir(  # noqa: PLR0913 - the options of `read`, by keyword
         merges=ranks == "merge",
         include_environment=include_environment,
         iterations=iterations,
+        capture=capture,
     )
     job_options = JobOptions(eager=eager, progress=progress, executor=executor, has_executions=et is not False)
     archive = _as_archive(folder, storage_options)
@@ -114,7 +117,7 @@ def read_dir(  # noqa: PLR0913 - the options of `read`, by keyword
     return _build_job(listing, path, options, job_options)
 
 
-def read_several(
+def read_several(  # noqa: PLR0913 - the options of `read`, by keyword
     sources: Sequence[str],
     *,
     et: lazy.Literal[False] | None = None,
@@ -122,13 +125,14 @@ def read_several(
     cache: lazy.Cache = None,
     ranks: lazy.RankMode = "split",
     iterations: Sequence[str] | None = None,
+    capture: Capture = None,
 ) -> TraceSet:
     """Reads several files, archives and folders, at paths or URLs, as one job.
 
     Names of files are their paths. Also reads Execution Traces beside the files, unless `et` is
     False. Raises the errors of `read_dir`.
     """
-    options = Options(max_bytes, cache_folder(cache), merges=ranks == "merge", iterations=iterations)
+    options = Options(max_bytes, cache_folder(cache), merges=ranks == "merge", iterations=iterations, capture=capture)
     combined = Listing({}, {})
     for source in sources:
         listing = _list_source(source, options)
@@ -149,6 +153,7 @@ def read_archive(
         merges=options.merges,
         include_environment=options.include_environment,
         iterations=options.iterations,
+        capture=options.captures.sources,
     )
     job = _read_archived_job(file, execution, job_options, JobOptions(has_executions=has_executions))
     if len(job) > 1:

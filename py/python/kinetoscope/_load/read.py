@@ -12,6 +12,7 @@ from kinetoscope._base.system import SEPARATORS, num_processors
 from kinetoscope._io.cache import cache_folder, read_cached
 from kinetoscope._io.file import expect_no_file, file_at_path, file_from_content
 from kinetoscope._io.paths import is_report, is_url
+from kinetoscope._load.captures import Capture, Captures
 from kinetoscope.trace import Trace
 
 TYPE_CHECKING = False
@@ -35,6 +36,7 @@ class Options:
         merges: bool = False,
         include_environment: bool = False,
         iterations: Sequence[str] | None = None,
+        capture: Capture = None,
     ) -> None:
         if max_bytes is not None and max_bytes < 0:
             raise ValueError(f"expected max_bytes of at least 0, found {max_bytes}")
@@ -52,6 +54,8 @@ class Options:
         """Whether metadata keep environment variables, host and user names."""
         self.iterations = [iterations] if isinstance(iterations, str) else list(iterations or ())
         """Names of the events that mark iterations; empty for the usual ones."""
+        self.captures = Captures(capture)
+        """Traces that captured the graphs."""
 
 
 def read(  # noqa: PLR0913 - options by keyword
@@ -65,6 +69,7 @@ def read(  # noqa: PLR0913 - options by keyword
     ranks: lazy.Ranks = "split",
     include_environment: bool = False,
     iterations: Sequence[str] | None = None,
+    capture: Capture = None,
 ) -> Trace | lazy.Any:
     """Reads a Kineto trace and its Execution Trace, and links them. Returns a Trace.
 
@@ -95,6 +100,9 @@ def read(  # noqa: PLR0913 - options by keyword
     `iterations` names the host events that mark iterations; `*` stands for any text. By default,
     `ProfilerStep#n` marks them, or a serving engine or trainer: `Trace.summary` tells.
 
+    `capture` is the trace of the capture of its CUDA or HIP graphs: a Trace, a path, a folder, or
+    several. Replayed kernels get operator, module, Python line and inputs from it.
+
     `ranks` is about files with several ranks: `"split"` makes a job of them, and `"merge"` one
     Trace. A list of ranks returns a TraceSet of these alone. docs/merged-files.md says which files
     are merged, and where each event goes.
@@ -112,28 +120,34 @@ def read(  # noqa: PLR0913 - options by keyword
         ValueError: `source` is an empty path, `max_bytes` is negative, or a rank is missing.
     """
     selected = _selected_ranks(ranks)
-    merges = ranks == "merge"
-    flags = {"merges": merges, "include_environment": include_environment}
-    options = Options(max_bytes, cache_folder(cache), num_processors(), iteration, **flags, iterations=iterations)
+    flags = {"merges": ranks == "merge", "include_environment": include_environment}
+    folder, threads = cache_folder(cache), num_processors()
+    options = Options(max_bytes, folder, threads, iteration, **flags, iterations=iterations, capture=capture)
     file = _open_source(source, storage_options)
-    is_archive = _native.is_archive(file.head())
     execution = file.execution() if et is None else None if et is False else _open_source(et, storage_options)
-    if is_archive:
+    return _of_ranks(_read_opened(file, execution, options, et), selected)
+
+
+def _read_opened(
+    file: File, execution: File | None, options: Options, et: lazy.Source | lazy.Literal[False] | None
+) -> Trace | lazy.Any:
+    """Reads an opened file with its Execution Trace; `et` is that of `read`."""
+    if _native.is_archive(file.head()):
         from kinetoscope._load.job import read_archive
 
-        return _of_ranks(read_archive(file, execution, options, has_executions=et is not False), selected)
+        return read_archive(file, execution, options, has_executions=et is not False)
     if et is None and execution is not None:
         result = _read_with_neighbour(file, execution, options)
     else:
         result = read_files([file] if execution is None else [file, execution], options)
     if not isinstance(result, Trace):
-        if iteration is None:
+        if options.iteration is None:
             return result
         raise _native.UnsupportedTraceError(f"expected a trace to link, found {result.sort} ({result.source})")
-    found = result if merges else _job_of(result, options)
-    if found is result and iteration is not None:
-        return _of_ranks(result.relink(iteration=iteration), selected)
-    return _of_ranks(found, selected)
+    found = result if options.merges else _job_of(result, options)
+    if found is result and options.iteration is not None:
+        return result.relink(iteration=options.iteration)
+    return found
 
 
 def _selected_ranks(ranks: lazy.Ranks) -> set[int] | None:
@@ -149,11 +163,13 @@ def _of_ranks(found: Trace | lazy.Any, ranks: set[int] | None) -> Trace | lazy.A
     """Selects ranks. Raises ValueError for a missing one."""
     if ranks is None:
         return found
-    if not isinstance(found, Trace):
-        return found.of_ranks(ranks)
-    if ranks != {found.rank} and found.rank is not None:
-        raise ValueError(f"expected a trace of the ranks {sorted(ranks)}, found rank {found.rank}")
-    return found
+    if isinstance(found, Trace):
+        if ranks != {found.rank} and found.rank is not None:
+            raise ValueError(f"expected a trace of the ranks {sorted(ranks)}, found rank {found.rank}")
+        return found
+    from kinetoscope.trace_set import TraceSet
+
+    return found.of_ranks(ranks) if isinstance(found, TraceSet) else found
 
 
 def _job_of(trace: Trace, options: Options) -> Trace | lazy.Any:
@@ -219,6 +235,7 @@ def read_files(files: Sequence[File], options: Options, reading: _native.Reading
         native = native.with_separate_devices(max_threads=options.max_threads) or native
     if options.iterations:
         native = native.with_iterations(options.iterations, max_threads=options.max_threads)
+    native = options.captures.added_to(native, max_threads=options.max_threads)
     return Trace(native, labels[0], labels[1] if len(labels) > 1 else None)
 
 

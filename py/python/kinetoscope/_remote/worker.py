@@ -91,7 +91,9 @@ _trace_cache = _TraceCache()
 def _key(recording: Recording) -> str:
     files = [recording.files[name] for name in recording.pair.names]
     options = recording.options
-    key = [options.iteration, options.merges, options.include_environment, options.iterations, recording.part]
+    captures = [str(source) for source in options.captures.sources]
+    flags = [options.iteration, options.merges, options.include_environment, options.iterations]
+    key = [*flags, captures, recording.part]
     return repr([*map(_version, files), *key])
 
 

@@ -1,4 +1,5 @@
 import { formatDuration, formatTick } from "../../base/format";
+import { type Kind, kindColor } from "../../base/palette";
 import { type Ticks, ticksOf } from "../../base/ticks";
 import { lengthOf } from "../../base/time";
 import { paintFindings } from "./findings";
@@ -54,7 +55,9 @@ function paintIterations(context: CanvasRenderingContext2D, scene: Scene): void 
     const left = Math.max(-2, Math.round(scale.x(iteration.start)));
     const right = Math.min(width + 2, Math.round(scale.x(iteration.start + iteration.dur)));
     if (right < 0 || left > width) continue;
-    paintIteration(context, scene, { left, right, name: iteration.name, odd: index % 2 === 1 });
+    const phase = iteration.phase ?? "";
+    const name = phase ? `${phase} · ${iteration.name}` : iteration.name;
+    paintIteration(context, scene, { left, right, name, odd: index % 2 === 1, fill: phaseFill(scene, phase) });
   }
   context.fillStyle = scene.look.line;
   context.fillRect(0, Math.round(cssIterationsTop(timeline) * dpr), width, Math.round(dpr));
@@ -65,14 +68,30 @@ interface Band {
   readonly right: number;
   readonly name: string;
   readonly odd: boolean;
+  /** Colour of the phase; null without one. */
+  readonly fill: string | null;
+}
+
+/** Kinds of events whose colours phases have: a prompt is read, tokens are generated. */
+const PHASE_KINDS: Readonly<Record<string, Kind>> = {
+  prefill: "launch",
+  decode: "operator",
+  mixed: "copy",
+  draft: "python",
+  verify: "kernel",
+};
+
+function phaseFill({ look }: Scene, phase: string): string | null {
+  const kind = PHASE_KINDS[phase];
+  return kind ? kindColor(look.palette, kind) : null;
 }
 
 function paintIteration(context: CanvasRenderingContext2D, scene: Scene, band: Band): void {
   const { look, dpr, headerHeight, width } = scene;
   const top = Math.round((cssIterationsTop(scene.timeline) + 2) * dpr);
   const height = headerHeight - top - Math.round(2 * dpr);
-  context.fillStyle = look.accent;
-  context.globalAlpha = band.odd ? 0.2 : 0.12;
+  context.fillStyle = band.fill ?? look.accent;
+  context.globalAlpha = (band.odd ? 0.2 : 0.12) * (band.fill ? 3 : 1);
   context.fillRect(band.left, top, Math.max(1, band.right - band.left - 1), height);
   context.globalAlpha = 0.75;
   context.fillRect(band.left, top, Math.round(2 * dpr), height);

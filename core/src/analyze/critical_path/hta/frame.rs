@@ -64,7 +64,7 @@ impl<'a> HtaFrame<'a> {
         }
         frame.pair();
         let window = |range: TimeRange| rounded(range.start.0.saturating_sub(trace.base_ns), range.dur().0);
-        let (first, last) = selection.range.map_or((i64::MIN, i64::MAX), window);
+        let (first, last) = selection.part.as_ref().map(|part| part.hull).map_or((i64::MIN, i64::MAX), window);
         frame.look_at(first, last);
         frame
     }

@@ -1,0 +1,68 @@
+"""One method per analysis that compares the ranks of a job."""
+
+from __future__ import annotations
+
+from kinetoscope._analysis.methods import Analyses
+from kinetoscope._base import lazy
+
+
+class JobAnalyses(Analyses):
+    """Analyses of a job that a single trace lacks, or offers in another form."""
+
+    def summary(self, *, top: int = 5, **part: lazy.Unpack[lazy.Selection]) -> lazy.AnalysisResult:
+        """Summarizes each trace in one row: span, iterations, and share of busy device time.
+
+        `busy_share` is the time with device work over `span_ns`; with several devices, their mean.
+        `iteration_mean_ns` and `iteration_std_ns` describe the iterations, `slowest_iteration` and
+        `slowest_ns` the longest.
+
+        Further tables: `iterations`, and the first `top` rows of `operators`, `kernels`,
+        `modules` and `findings`.
+        """
+        return self.analyze("summary", top=top, **part)
+
+    def job_critical_path(self, **part: lazy.Unpack[lazy.Selection]) -> lazy.AnalysisResult:
+        """Follows the critical path of a job back through all ranks; rows in order of time.
+
+        Uses the graphs of `critical_path`. Each step leads back to the dependency that ended last.
+        From a communication in which a rank waited, the path continues on the rank that arrived
+        last. So the path never contains time in which one rank waits for another.
+
+        Each step ends where the next one starts. The kind `between` is time of a thread outside of
+        operators and calls. Times use the clock of the first trace if the clock offsets are known.
+
+        Further tables: `job_critical_path_ranks`, the time of the path on each rank by limiting
+        resource; and `critical_path_bound`, the same for the job.
+        """
+        return self.analyze("job_critical_path", **part)
+
+    def collectives(self, *, align_clocks: bool = False, **part: lazy.Unpack[lazy.Selection]) -> lazy.AnalysisResult:
+        """Matches collectives across ranks: one row per rank and communication, trace after trace.
+
+        Rows of the same communication share a `collective_id`. `how` is `seq` if process group and
+        sequence number match. Without recorded numbers it is `order`: the position among similar
+        communications of the iteration. `num_traces` counts the traces that contain it. `skew_ns =
+        own arrival − last arrival`, 0 or less. The other columns are those of `Trace.collectives`.
+
+        Arrivals are compared by each rank's own clock; `align_clocks=True` subtracts the
+        `clock_offsets` first. The times in the table are those of the files.
+
+        A communication belongs to the range in which it was called and is never clipped.
+
+        Further table: `collective_skew`, one row per communication:
+
+        * `skew_ns = last arrival − first arrival`; null if only one trace contains it
+        * `wait_ns`: sum over ranks of the time from arrival until the awaited rank arrives, at
+          most until the rank's own end; `max_wait_ns`, `mean_wait_ns = wait_ns / num_traces`.
+          Ranks await the last rank, the root of a broadcast or scatter, or the sender
+        * `total_ns`: sum of the run times; `transfer_ns`: the shortest run time of any rank, an
+          estimate of the transfer without waiting
+        * `algorithm_gbps = max(in_bytes, out_bytes) / transfer_ns`; `bus_gbps` multiplies it by
+          `2(n−1)/n` for an all-reduce, by `(n−1)/n` for gather, scatter and all-to-all, by 1 for
+          the others
+        * `first_rank`, `last_rank`: null for simultaneous arrivals
+
+        Further table: `collective_summary`, similar communications together: `total_ns` and
+        `wait_ns` over all ranks, `transfer_ns`, and minimum, median and maximum bandwidth.
+        """
+        return self.analyze("collectives", align_clocks=align_clocks, **part)
