@@ -28,10 +28,10 @@ buildCore();
 if (!process.argv.includes("--core")) {
   rmSync(STATIC, { recursive: true, force: true });
   mkdirSync(STATIC, { recursive: true });
-  writeFileSync(join(STATIC, WASM), packed(CORE));
+  writeFileSync(join(STATIC, WASM), await packed(CORE));
   for (const output of OUTPUTS) await bundle(output);
   check("widget.js", statSync(join(STATIC, "widget.js")).size, WIDGET_BUDGET);
-  check("all files, gzip", transferSize(), TOTAL_BUDGET);
+  check("all files, gzip", await transferSize(), TOTAL_BUDGET);
 }
 
 async function bundle({ entry, file, options }) {
@@ -52,11 +52,11 @@ async function bundle({ entry, file, options }) {
 }
 
 /** Prints the compressed size of each file and returns their sum, in bytes. */
-function transferSize() {
+async function transferSize() {
   let total = 0;
   for (const file of readdirSync(STATIC)) {
     const path = join(STATIC, file);
-    const size = file.endsWith(".gz") ? statSync(path).size : packed(path).length;
+    const size = file.endsWith(".gz") ? statSync(path).size : (await packed(path)).length;
     console.log(`${file}: ${size} bytes, gzip`);
     total += size;
   }

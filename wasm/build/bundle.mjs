@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { gzipSync } from "node:zlib";
+import zopfli from "@gfx/zopfli";
 import { CORE } from "./core.mjs";
 import { MODULES } from "./paths.mjs";
 
@@ -16,9 +16,9 @@ export const COMMON = {
   target: ["es2022"],
 };
 
-/** The file at `path`, gzip-compressed. */
-export function packed(path) {
-  return gzipSync(readFileSync(path), { level: 9 });
+/** The file at `path`, gzip-compressed as far as possible. */
+export async function packed(path) {
+  return Buffer.from(await zopfli.gzipAsync(readFileSync(path), { numiterations: 5 }));
 }
 
 /** Resolves `import core from "kinetoscope:wasm"` to the compiled core: gzip, then base64. */
@@ -27,8 +27,8 @@ export function inlineWasm() {
     name: "inline-wasm",
     setup(build) {
       build.onResolve({ filter: /^kinetoscope:wasm$/ }, ({ path: name }) => ({ path: name, namespace: "wasm" }));
-      build.onLoad({ filter: /.*/, namespace: "wasm" }, () => {
-        return { contents: JSON.stringify(packed(CORE).toString("base64")), loader: "json" };
+      build.onLoad({ filter: /.*/, namespace: "wasm" }, async () => {
+        return { contents: JSON.stringify((await packed(CORE)).toString("base64")), loader: "json" };
       });
     },
   };
