@@ -29,6 +29,7 @@ CONVOLUTION = "sm90_xmma_fprop_implicit_gemm_bf16bf16_bf16f32_f32_nhwckrsc_nhwc_
 BATCH_NORM = "void cudnn::bn_fw_tr_1C11_kernel_NCHW<__nv_bfloat16, float, int, 512, true, 1, true>(float, float)"
 ALL_REDUCE = "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)"
 ALL_TO_ALL = "ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)"
+DECODE = "execute_context_0(0)_generation_4(4)"
 LOADING = "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__"
 MIB = 2**20
 NUM_RANKS = 4
@@ -253,6 +254,18 @@ def indexing_in_a_loop(program: Program) -> None:
         program.optimizer()
 
 
+# --- serving -------------------------------------------------------------------------------------
+
+
+def uncaptured_decode(program: Program) -> None:
+    """Each decode step launches 48 kernels of 3 µs. A launch takes longer than that."""
+    for _ in range(6):
+        with program.operator(DECODE, category="user_annotation"):
+            for _ in range(48):
+                program.compute("aten::linear", GEMM, 3, [[4, WIDTH], [WIDTH, WIDTH]])
+            program.wait()
+
+
 # --- several ranks -------------------------------------------------------------------------------
 
 
@@ -309,6 +322,7 @@ _LARGE: Loops = (
     allocation_in_steady_state,
     out_of_memory,
     exposed_communication,
+    uncaptured_decode,
 )
 _SMALL: Loops = (gradients_zeroed, unaligned_matmul, conv_bias_before_batch_norm, indexing_in_a_loop)
 _OF_JOBS: Loops = (straggler, imbalanced_ranks)

@@ -11,6 +11,7 @@ EXCEPTIONS = {
     "core/src/analyze/critical_path/hta/": "HTA's own lists of calls, which its numbers follow",
     "core/src/analyze/memory/device.rs": "PyTorch's numbers of all device types",
     "core/src/label/words.rs": "types of C++ in names of kernels",
+    "core/src/analyze/roofline/serving.rs": "names of operators, as vLLM registers them",
     "core/src/read/flight/": "keys of PyTorch's flight recorder, whatever the backend",
     "core/src/read/nsight/": "tables of CUPTI, which only CUDA has",
     "core/src/trace/arg_key.rs": "keys of args as Kineto writes them",

@@ -63,6 +63,15 @@ fn the_backward_pass_is_that_of_the_annotation_which_waited_for_it() {
     assert_eq!((of("step"), of("elsewhere")), (Some(23_000), Some(0)));
 }
 
+#[test]
+fn the_backward_work_of_a_range_is_that_of_its_operators() {
+    let rows = rows(LinkedTrace::new(files::trace(&step())));
+    let of = |name| rows.iter().find(|row| row.name == name && row.side == "host").unwrap().backward_ns;
+    // The kernel of `MmBackward0` ran for `forward`. The one after it has no forward operator.
+    assert_eq!((of("forward"), of("backward"), of("after")), (Some(7_000), Some(0), Some(0)));
+    assert_eq!(of("step"), Some(0), "it was launched while the step lasted");
+}
+
 /// Events as name, category, process, thread, start, duration and arguments.
 type Event = (&'static str, &'static str, i64, i64, i64, i64, String);
 

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use kinetoscope::LinkedTrace;
 use kinetoscope::analyze::{Selection, operators};
+use kinetoscope::edit::trim;
 use kinetoscope::link::{CapturedGraphs, CapturedKernel, LinkMethod};
+use kinetoscope::time::{TimeRange, Ts};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -184,4 +186,19 @@ proptest! {
             prop_assert_eq!(kernel, operator);
         }
     }
+}
+
+#[test]
+fn a_trimmed_replay_knows_its_operators_without_the_capture() {
+    let mut recording = Recording::default();
+    recording.capture(&["aten::mm", "aten::add"], LAUNCH);
+    recording.time += 1_000;
+    let start = Ts(recording.time * 1_000);
+    recording.replay(None, &[("gemm", 7, None), ("vectorized", 7, None)]);
+    let linked = recording.linked();
+    let part = LinkedTrace::new(trim(&linked, TimeRange { start, end: Ts(recording.time * 1_000) }).trace);
+    let rows = || 0..part.trace.events.len();
+    assert!(rows().all(|row| part.trace.event_name(row) != "aten::mm"), "the capture is far away");
+    let operators: Vec<_> = rows().filter_map(|row| part.captured_operator(row)).collect();
+    assert_eq!(operators, ["aten::mm", "aten::add"]);
 }

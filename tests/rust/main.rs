@@ -25,6 +25,7 @@ mod files;
 mod finding_causes;
 mod finding_idle;
 mod finding_rules;
+mod finding_serving;
 mod findings;
 mod flight_recorder;
 mod foreign;

@@ -12,7 +12,7 @@ use crate::files;
 
 /// Events of one launch: an operator, its launch and its kernel, with times in µs.
 #[derive(Debug, Clone, Copy)]
-struct Work<'a> {
+pub(crate) struct Work<'a> {
     name: &'a str,
     tid: i64,
     start: i64,
@@ -23,7 +23,7 @@ struct Work<'a> {
 
 const STREAM: i64 = 7;
 
-fn work<'a>(name: &'a str, start: i64, kernel: (i64, i64)) -> Work<'a> {
+pub(crate) fn work<'a>(name: &'a str, start: i64, kernel: (i64, i64)) -> Work<'a> {
     Work { name, tid: 1, start, kernel, sequence: None }
 }
 
@@ -31,7 +31,7 @@ fn event(cat: &str, name: &str, tid: i64, (ts, dur): (i64, i64)) -> Value {
     json!({"ph": "X", "cat": cat, "name": name, "pid": i32::from(tid != STREAM), "tid": tid, "ts": ts, "dur": dur})
 }
 
-fn linked(ranges: &[(&str, &str, i64, i64)], works: &[Work<'_>]) -> Arc<LinkedTrace> {
+pub(crate) fn linked(ranges: &[(&str, &str, i64, i64)], works: &[Work<'_>]) -> Arc<LinkedTrace> {
     let mut events: Vec<Value> = ranges.iter().map(|(cat, name, ts, dur)| event(cat, name, 1, (*ts, *dur))).collect();
     for (id, work) in works.iter().enumerate() {
         let mut operator = event("cpu_op", work.name, work.tid, (work.start, 5));
@@ -75,7 +75,7 @@ fn error(linked: &Arc<LinkedTrace>, request: &Value) -> String {
     analysis("kernels").unwrap().answer(linked, &request.to_string()).err().unwrap().to_string()
 }
 
-const DECODE: &str = "execute_context_0(0)_generation_4(4)";
+pub(crate) const DECODE: &str = "execute_context_0(0)_generation_4(4)";
 const PREFILL: &str = "execute_context_1(64)_generation_0(0)";
 
 /// Prefill, two decode steps, prefill, decode: 100 µs each.
@@ -207,4 +207,23 @@ proptest! {
         let range = json!({"start_ns": 0, "end_ns": last});
         prop_assert_eq!(total(&per_kernel(&json!({"by": "phase"}))), total(&per_kernel(&range)));
     }
+}
+
+#[test]
+fn exposed_communication_belongs_to_its_module() {
+    let ranges = [("python_function", "nn.Module: Layer_0", 0, 20), ("python_function", "nn.Module: Layer_1", 30, 20)];
+    let gather = "ncclDevKernel_AllGather";
+    let works = [
+        Work { name: gather, ..work(gather, 5, (100, 30)) },
+        Work { name: gather, ..work(gather, 35, (140, 30)) },
+        work("aten::mm", 60, (110, 40)),
+    ];
+    let answer = answer(&linked(&ranges, &works), "overlap", &json!({"by": "module"}));
+    assert_eq!(ints(&*answer.tables[0], "exposed_ns"), [20_000 + 10_000, 10_000, 20_000]);
+    let place = 2;
+    assert_eq!(answer.tables[0].column_name(place), "module");
+    let modules = answer.tables[0].values(place, 0..3);
+    assert_eq!([modules.text(0), modules.text(1), modules.text(2)], [None, Some("Layer_0"), Some("Layer_1")]);
+    assert_eq!(texts(&*answer.tables[1], "module"), ["Layer_1", "Layer_0"]);
+    assert_eq!(ints(&*answer.tables[1], "exposed_ns"), [20_000, 10_000]);
 }

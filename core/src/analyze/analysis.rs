@@ -64,10 +64,10 @@ impl Analysis {
     ///
     /// The selection is `start_ns` and `end_ns` (times as in the tables), `iteration` (the number
     /// of a `ProfilerStep#n`), `phase` (of a serving engine's iterations), `annotation` or `module`
-    /// (a name, in which `*` stands for any text), `by` (`phase`: a table for each), `stream`, `launched_inside` (skips device events whose launch is
-    /// outside the range), `clip` (default true; with false, an event counts whole in the range in
-    /// which it, or its launch, begins) and `observed` (default false; see [`Selection::of`]). An
-    /// error lists the valid choices.
+    /// (a name, in which `*` stands for any text), `by` (`phase`: a table for each), `stream`,
+    /// `launched_inside` (skips device events whose launch is outside the range), `clip` (default
+    /// true; with false, an event counts whole in the range in which it, or its launch, begins) and
+    /// `observed` (default false; see [`Selection::of`]). An error lists the valid choices.
     ///
     /// ```
     /// use std::sync::Arc;

@@ -2,15 +2,18 @@
 
 use std::collections::BTreeMap;
 
+use rustc_hash::FxHashMap;
+
 use super::analysis::{Analysis, Run};
 use super::options::Options;
 use super::plot::Plot;
 use super::result::AnalysisResult;
 use super::selection::Selection;
 use super::statistics::Durations;
+use crate::id::StrId;
 use crate::sort;
 use crate::table::{Column, Table, float, int, put_name, text};
-use crate::time::sum_ns;
+use crate::time::{Dur, TimeRange, add_ns, sum_ns};
 use crate::trace::kind::EventKind;
 
 /// Annotations with their costs.
@@ -50,6 +53,9 @@ pub struct AnnotationRow {
     /// them, and by the backward pass while they lasted on the thread that waited for it; `None` on
     /// devices, and where all of it was lost.
     pub device_total_ns: Option<i64>,
+    /// Device time of the selected backward work of operators inside those on the host, launched
+    /// after them; `None` on devices, and where no operator has a backward operator.
+    pub backward_ns: Option<i64>,
     /// Id of the longest.
     pub longest_id: u32,
 }
@@ -72,6 +78,7 @@ const COLUMNS: &[Column<Vec<AnnotationRow>>] = &[
     int("min_ns", |rows, at| Some(rows[at].min_ns)),
     int("max_ns", |rows, at| Some(rows[at].max_ns)),
     int("device_total_ns", |rows, at| rows[at].device_total_ns),
+    int("backward_ns", |rows, at| rows[at].backward_ns),
     int("longest_id", |rows, at| Some(i64::from(rows[at].longest_id))),
 ];
 
@@ -105,6 +112,7 @@ fn carried(selection: &Selection<'_>) -> Vec<AnnotationRow> {
             min_ns,
             max_ns,
             device_total_ns: Some(total_ns),
+            backward_ns: None,
             longest_id,
         }
     };
@@ -126,13 +134,14 @@ pub fn annotations(selection: &Selection<'_>) -> Vec<AnnotationRow> {
         groups.entry((trace.is_on_device(row), trace.event_name(row))).or_default().push(row);
     }
     let is_inside = linked.links.nesting.inside_same(&keys);
+    let backward = backward_ns(selection);
     let mut sides = [0_i64; 2];
     let row = |((is_device, name), rows): ((bool, &str), Vec<usize>)| {
         let durs: Vec<_> = rows.iter().map(|row| selection.dur_ns(*row)).collect();
         let Durations { count, mean_ns, std_ns, min_ns, max_ns, .. } = Durations::of(&durs);
         let outermost: Vec<usize> = rows.iter().copied().filter(|row| !is_inside[*row]).collect();
         let total_ns = sum_ns(outermost.iter().map(|row| selection.dur_ns(*row)));
-        crate::time::add_ns(&mut sides[usize::from(is_device)], total_ns);
+        add_ns(&mut sides[usize::from(is_device)], total_ns);
         let longest = rows.iter().copied().max_by_key(|row| (selection.dur_ns(*row), std::cmp::Reverse(*row)));
         let device = || {
             let known: Vec<_> = outermost.iter().filter_map(|row| linked.known_device_ns(*row)).collect();
@@ -149,6 +158,10 @@ pub fn annotations(selection: &Selection<'_>) -> Vec<AnnotationRow> {
             min_ns,
             max_ns,
             device_total_ns: (!is_device).then(device).flatten(),
+            backward_ns: backward
+                .as_ref()
+                .filter(|_| !is_device)
+                .map(|known| rows.first().and_then(|row| known.get(&trace.events.name[*row])).copied().unwrap_or(0)),
             longest_id: longest.map_or(0, |row| trace.events.position[row]),
         }
     };
@@ -160,3 +173,36 @@ pub fn annotations(selection: &Selection<'_>) -> Vec<AnnotationRow> {
     sort::by_key(&mut rows, |row| std::cmp::Reverse(row.total_ns));
     rows
 }
+
+/// Device time of the selected backward work by the name of the annotations around the forward
+/// operators; `None` where no operator has a backward operator. Work that was launched while such a
+/// range lasted is part of its `device_total_ns`.
+fn backward_ns(selection: &Selection<'_>) -> Option<FxHashMap<StrId, i64>> {
+    let (linked, events) = (selection.linked, &selection.linked.trace.events);
+    if linked.forward_backward().is_empty() {
+        return None;
+    }
+    let frames = linked.frames();
+    let mut found: FxHashMap<StrId, i64> = FxHashMap::default();
+    for work in selection.device_work() {
+        let launch = linked.links.launch.get(work).map_or(work, |launch| launch as usize);
+        let mut names: Vec<StrId> = Vec::new();
+        let mut around = frames.forward_annotation.get(work);
+        for _ in 0..MAX_DEPTH {
+            let Some(range) = around else { break };
+            let name = events.name[range as usize];
+            let time = TimeRange { start: events.start[range as usize], end: events.end(range as usize) };
+            if !time.overlaps(events.start[launch], Dur(0)) && !names.contains(&name) {
+                names.push(name);
+            }
+            around = frames.annotation.get(range as usize).filter(|outer| *outer != range);
+        }
+        for name in names {
+            add_ns(found.entry(name).or_default(), selection.dur_ns(work));
+        }
+    }
+    Some(found)
+}
+
+/// The most ranges around an operator that are looked at.
+const MAX_DEPTH: usize = 64;

@@ -14,6 +14,7 @@ mod critical_path;
 mod device;
 mod diff;
 mod event_rows;
+mod exposed_call;
 mod finding;
 mod graph_node;
 mod health;
@@ -88,7 +89,7 @@ pub use memory::{
 pub use module::{ModuleRow, modules};
 pub use operator::{OperatorRow, operators};
 pub use options::{OptionDoc, OptionKind, Options};
-pub use overlap::{OverlapRow, overlap};
+pub use overlap::{CommunicationOwner, OverlapRow, overlap};
 pub use part::TracePart;
 pub use part_request::PartRequest;
 pub use plot::{Ceiling, Plot};

@@ -111,7 +111,7 @@ const CLASS_COLUMNS: &[Column<Vec<ModuleClassRow>>] = &[
 ];
 
 /// The class of a module: `Linear_12` is a `Linear`.
-fn class_of(module: &str) -> &str {
+pub(super) fn class_of(module: &str) -> &str {
     let class = module.trim_end_matches(|letter: char| letter.is_ascii_digit());
     class.strip_suffix('_').filter(|class| !class.is_empty() && class.len() + 1 < module.len()).unwrap_or(module)
 }

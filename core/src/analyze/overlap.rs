@@ -6,11 +6,13 @@ use std::collections::BTreeMap;
 use super::analysis::{Analysis, Run};
 use super::class::{WorkClass, classes};
 use super::communication::CommunicationNames;
+use super::exposed_call::{self, exposed_calls};
 use super::interval::{intersection, total_ns, union};
-use super::options::Options;
+use super::options::{OptionDoc, OptionKind, Options};
 use super::plot::Plot;
 use super::result::AnalysisResult;
 use super::selection::Selection;
+use crate::link::{LinkedTrace, MODULE_PREFIX};
 use crate::table::{Column, Table, float, int, put_name, text};
 use crate::time::TimeRange;
 
@@ -18,9 +20,15 @@ use crate::time::TimeRange;
 pub(super) static OVERLAP: Analysis = Analysis {
     name: "overlap",
     doc: "communication time and the part that computation hides, per collective",
-    options: &[],
-    run: Run::Trace(|selection, _: &Options| {
-        AnalysisResult::of(&TABLE, overlap(selection), "no communication ran on a device")
+    options: &[OptionDoc {
+        name: "by",
+        doc: "grouping key besides the collective",
+        kind: OptionKind::Choice(&["collective", "module", "annotation"]),
+    }],
+    run: Run::Trace(|selection, options: &Options| {
+        let rows = by_owner(selection, CommunicationOwner::of(options.choice("by")));
+        AnalysisResult::of(&TABLE, rows, "no communication ran on a device")
+            .and(&exposed_call::TABLE, exposed_calls(selection))
             .drawn(Plot::Bars { label: "collective", parts: &["hidden_ns", "exposed_ns"] })
     }),
 };
@@ -32,6 +40,8 @@ pub struct OverlapRow {
     pub device: Option<i64>,
     /// Its name, or that of its kernels where no record names the collective; `all` for any.
     pub collective: String,
+    /// The module or annotation that it is for, if rows are divided by it; empty without one.
+    pub owner: Option<(CommunicationOwner, String)>,
     /// Device events.
     pub count: u64,
     /// Time with any of it running.
@@ -44,12 +54,50 @@ pub struct OverlapRow {
     pub hidden_share: f64,
 }
 
+/// Owner of communication.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CommunicationOwner {
+    /// The innermost module around its launch, or that of the forward operator.
+    Module,
+    /// The innermost annotation around its launch.
+    Annotation,
+}
+
+impl CommunicationOwner {
+    fn of(by: &str) -> Option<Self> {
+        match by {
+            "module" => Some(Self::Module),
+            "annotation" => Some(Self::Annotation),
+            _ => None,
+        }
+    }
+
+    /// The name of the owner of an event; empty without one.
+    pub(super) fn name(self, linked: &LinkedTrace, row: usize) -> String {
+        let (stated, column) = match self {
+            Self::Module => (linked.trace.stated_module(row), &linked.frames().module),
+            Self::Annotation => (linked.trace.stated_annotation(row), &linked.frames().annotation),
+        };
+        let named = || column.get(row).map_or("", |owner| linked.trace.event_name(owner as usize));
+        stated.unwrap_or_else(|| named().strip_prefix(MODULE_PREFIX).unwrap_or(named()).to_owned())
+    }
+}
+
+impl OverlapRow {
+    fn owner_of(&self, wanted: CommunicationOwner, out: &mut String) -> bool {
+        let own = self.owner.as_ref().filter(|(owner, _)| *owner == wanted);
+        own.is_some_and(|(_, name)| put_name(out, name))
+    }
+}
+
 pub(crate) static TABLE: Table<Vec<OverlapRow>> =
     Table { name: "overlap", doc: "all communication of one kind on a device", num_rows: Vec::len, columns: COLUMNS };
 
 const COLUMNS: &[Column<Vec<OverlapRow>>] = &[
     int("device", |rows, at| rows[at].device),
     text("collective", |rows, at, out| put_name(out, &rows[at].collective)),
+    text("module", |rows, at, out| rows[at].owner_of(CommunicationOwner::Module, out)),
+    text("annotation", |rows, at, out| rows[at].owner_of(CommunicationOwner::Annotation, out)),
     int("count", |rows, at| Some(rows[at].count as i64)),
     int("total_ns", |rows, at| Some(rows[at].total_ns)),
     int("hidden_ns", |rows, at| Some(rows[at].hidden_ns)),
@@ -63,39 +111,58 @@ const COLUMNS: &[Column<Vec<OverlapRow>>] = &[
 /// same device, both unions of events: `total = |N|`, `hidden = |N ∩ C|`, `exposed = |N \ C|`.
 /// Kinds that run at the same time both count it, so they may add up to more than `all`.
 pub fn overlap(selection: &Selection<'_>) -> Vec<OverlapRow> {
+    by_owner(selection, None)
+}
+
+/// Key of a row: device, whether all of it, collective and owner.
+type OverlapKey<'a> = (Option<i64>, bool, Cow<'a, str>, String);
+
+/// The same, divided by what the communication is for.
+fn by_owner(selection: &Selection<'_>, owner: Option<CommunicationOwner>) -> Vec<OverlapRow> {
     let (linked, trace) = (selection.linked, &selection.linked.trace);
     let classes = classes(linked);
     let names = CommunicationNames::of(linked);
-    let mut computing: BTreeMap<Option<i64>, Vec<TimeRange>> = BTreeMap::new();
-    let mut talking: BTreeMap<(Option<i64>, bool, Cow<'_, str>), Vec<TimeRange>> = BTreeMap::new();
-    if selection.is_named() {
-        // Computation of others hides communication of named calls, too.
-        for row in selection.anytime_work().filter(|row| classes[*row] == WorkClass::Computation) {
-            computing.entry(trace.device(row)).or_default().push(selection.time(row));
-        }
-    }
-    for row in selection.device_work() {
+    let computing = computing(selection, &classes);
+    let mut talking: BTreeMap<OverlapKey<'_>, Vec<TimeRange>> = BTreeMap::new();
+    for row in selection.device_work().filter(|row| classes[*row] == WorkClass::Communication) {
         let device = trace.device(row);
-        match classes[row] {
-            WorkClass::Computation => computing.entry(device).or_default().push(selection.time(row)),
-            WorkClass::Communication => {
-                for (is_single, kind) in [(false, Cow::Borrowed(ALL)), (true, names.name(row as u32))] {
-                    talking.entry((device, is_single, kind)).or_default().push(selection.time(row));
-                }
-            }
-            WorkClass::Memory | WorkClass::Other => {}
+        let owner = owner.map_or_else(String::new, |owner| owner.name(linked, row));
+        let keys = [(false, Cow::Borrowed(ALL), String::new()), (true, names.name(row as u32), owner)];
+        for (is_single, kind, owner) in keys {
+            talking.entry((device, is_single, kind, owner)).or_default().push(selection.time(row));
         }
     }
-    computing.values_mut().for_each(|ranges| *ranges = union(std::mem::take(ranges)));
-    let row = |((device, _, kind), ranges): ((Option<i64>, bool, Cow<'_, str>), Vec<TimeRange>)| {
+    let row = |((device, is_single, kind, name), ranges): (OverlapKey<'_>, Vec<TimeRange>)| {
         let (count, ranges) = (ranges.len() as u64, union(ranges));
         let total_ns = total_ns(&ranges);
         let hidden = computing.get(&device).map(|computing| intersection(&ranges, computing));
         let hidden_ns = super::interval::total_ns(&hidden.unwrap_or_default());
         let (exposed_ns, hidden_share) = (total_ns - hidden_ns, hidden_ns as f64 / total_ns.max(1) as f64);
-        OverlapRow { device, collective: kind.into_owned(), count, total_ns, hidden_ns, exposed_ns, hidden_share }
+        let owner = owner.filter(|_| is_single).map(|owner| (owner, name));
+        OverlapRow {
+            device,
+            collective: kind.into_owned(),
+            owner,
+            count,
+            total_ns,
+            hidden_ns,
+            exposed_ns,
+            hidden_share,
+        }
     };
     talking.into_iter().map(row).collect()
 }
 
 const ALL: &str = "all";
+
+/// When each device computes. Computation of others hides communication of named calls, too.
+pub(super) fn computing(selection: &Selection<'_>, classes: &[WorkClass]) -> BTreeMap<Option<i64>, Vec<TimeRange>> {
+    let rows: Vec<usize> =
+        if selection.is_named() { selection.anytime_work().collect() } else { selection.device_work().collect() };
+    let mut found: BTreeMap<Option<i64>, Vec<TimeRange>> = BTreeMap::new();
+    for row in rows.into_iter().filter(|row| classes[*row] == WorkClass::Computation) {
+        found.entry(selection.linked.trace.device(row)).or_default().push(selection.time(row));
+    }
+    found.values_mut().for_each(|ranges| *ranges = union(std::mem::take(ranges)));
+    found
+}

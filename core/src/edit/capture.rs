@@ -42,10 +42,32 @@ use crate::trace::kind::EventKind;
 pub fn with_captures(replay: &Arc<LinkedTrace>, captures: &[Arc<LinkedTrace>]) -> Trace {
     let kernels = best(replay, captures);
     let mut trace = replay.trace.clone();
+    let sources: Vec<&LinkedTrace> = captures.iter().map(|capture| &**capture).collect();
+    state(&mut trace, &kernels, &sources);
+    if !kernels.is_empty() {
+        note(&mut trace, &json!({"edit": "capture", "num_kernels": kernels.len()}));
+    }
+    trace
+}
+
+/// The trace with what its own captures know of some of its kernels, so that these stay known
+/// without the captures. `None` where there is no such kernel.
+pub(super) fn with_own_captures(linked: &LinkedTrace, is_wanted: &[bool]) -> Option<Trace> {
+    let wanted = linked.links.captured.iter().filter(|pair| is_wanted[pair.kernel as usize]);
+    let kernels: Vec<_> = wanted.map(|pair| (0, *pair)).collect();
+    (!kernels.is_empty()).then(|| {
+        let mut trace = linked.trace.clone();
+        state(&mut trace, &kernels, &[linked]);
+        trace
+    })
+}
+
+/// Adds arguments to kernels, each with the place of the trace that captured it.
+fn state(trace: &mut Trace, kernels: &[(usize, CapturedKernel)], captures: &[&LinkedTrace]) {
     let mut facts: Vec<_> =
         captures.iter().map(|capture| CaptureFacts { capture, known: FxHashMap::default() }).collect();
     let mut templates: FxHashMap<(TemplateId, usize, u32), TemplateId> = FxHashMap::default();
-    for (of, pair) in &kernels {
+    for (of, pair) in kernels {
         let row = pair.kernel as usize;
         let args = trace.events.args(row);
         let template = templates.entry((args.template, *of, pair.launch)).or_insert_with(|| {
@@ -61,10 +83,6 @@ pub fn with_captures(replay: &Arc<LinkedTrace>, captures: &[Arc<LinkedTrace>]) -
         });
         trace.events.template[row] = *template;
     }
-    if !kernels.is_empty() {
-        note(&mut trace, &json!({"edit": "capture", "num_kernels": kernels.len()}));
-    }
-    trace
 }
 
 /// Work of graphs whose operator the trace does not know, with the surest of the captures.
@@ -89,7 +107,7 @@ fn best(replay: &Arc<LinkedTrace>, captures: &[Arc<LinkedTrace>]) -> Vec<(usize,
     found.into_values().map(pair).collect()
 }
 
-/// What a capture knows of its calls.
+/// Facts of a capture about its calls.
 struct CaptureFacts<'a> {
     capture: &'a LinkedTrace,
     /// The path of each module call.

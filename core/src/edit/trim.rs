@@ -5,11 +5,12 @@ use std::collections::hash_map::Entry;
 use rustc_hash::FxHashMap;
 use serde_json::json;
 
+use super::capture::with_own_captures;
 use super::edit_log::{TRIM, note};
 use super::kept_rows::{KeptRows, count, renumber, sort_tracks};
 use crate::error::Position;
 use crate::id::TrackId;
-use crate::link::{EdgeKind, LinkedTrace, report_witnesses, stream_wait_witnesses};
+use crate::link::{Edge, EdgeKind, LinkedTrace, report_witnesses, stream_wait_witnesses};
 use crate::time::{TimeRange, Ts};
 use crate::trace::Trace;
 use crate::trace::arg_key::ArgKey;
@@ -37,7 +38,8 @@ impl TrimmedTrace {
 ///
 /// Links of an event in the range lead to the same rows as before. So these rows stay, wherever
 /// they are: launches with their device work, forward and backward operators, waits with their
-/// work; everything around these, their operators, and their iterations. The work of each stream
+/// work; everything around these, their operators, and their iterations. Kernels of graphs state
+/// what their capture knows of them, as it may be far away. The work of each stream
 /// right before and after the range stays with its launch, for the gaps at the ends. Instants and
 /// counters in the range stay, ends of flows with their events, and all metadata. Of the Execution
 /// Trace stay the nodes of these events with their parents, and nodes without an event between
@@ -69,7 +71,8 @@ pub fn trim(linked: &LinkedTrace, range: TimeRange) -> TrimmedTrace {
         events,
     };
     let num_events = count(&kept.events);
-    let mut part = kept.of(trace);
+    let stated = with_own_captures(linked, &kept.events);
+    let mut part = kept.of(stated.as_ref().unwrap_or(trace));
     let ids = renumber(&mut part);
     sort_tracks(&mut part);
     let num_left_out = (trace.events.len() - num_events) as u64;
@@ -123,7 +126,8 @@ impl<'a> LinkedEvents<'a> {
             (0..events.len()).map(|row| range.overlaps(events.start[row], events.dur[row])).collect();
         let rows = (0..events.len() as u32).filter(|row| is_inside[*row as usize]);
         let mut reach = Self { start: range.start, ..Self::of(linked, rows) };
-        for edge in linked.edge_list().iter().filter(|edge| edge.kind != EdgeKind::Node) {
+        let is_followed = |edge: &&Edge| edge.kind != EdgeKind::Node && !edge.how.is_of_capture();
+        for edge in linked.edge_list().iter().filter(is_followed) {
             if is_inside[edge.source as usize] || is_inside[edge.target as usize] {
                 reach.keep(edge.source);
                 reach.keep(edge.target);
@@ -167,7 +171,9 @@ impl<'a> LinkedEvents<'a> {
                 self.linked.trace.is_on_device(row) || self.linked.trace.events.start[row] >= self.start;
             let iteration = links.iteration.get(row).filter(|_| has_iteration);
             let iteration = iteration.map(|at| links.iterations[at as usize].event);
-            let owners = [links.nesting.parent.get(row), links.launch.get(row), links.operator.get(row), iteration];
+            // A kernel of a graph states its capture itself.
+            let operator = links.operator.get(row).filter(|_| self.linked.captured(row).is_none());
+            let owners = [links.nesting.parent.get(row), links.launch.get(row), operator, iteration];
             owners.into_iter().flatten().for_each(|owner| self.keep(owner));
         }
     }

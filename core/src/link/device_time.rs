@@ -1,7 +1,6 @@
 //! Sums device time by host event: work counts for its operator and for all events around its
 //! launch.
 
-use super::graph;
 use super::links::Links;
 use super::node::NodeLinks;
 use crate::time::add_ns;
@@ -23,7 +22,7 @@ pub(super) fn attribute(trace: &Trace, links: &Links) -> DeviceTime {
     let track = |row: u32| events.track[row as usize];
     for row in (0..events.len()).filter(|row| events.kind[*row].is_device_work()) {
         // The operator that captured the kernel of a graph did not run it.
-        let owner = links.operator.get(row).filter(|_| !graph::is_captured(trace, links, row));
+        let owner = links.operator.get(row).filter(|_| !links.is_captured(trace, row));
         if let Some(owner) = owner {
             add_ns(&mut self_ns[owner as usize], events.dur[row].0);
         }

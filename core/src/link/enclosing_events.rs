@@ -29,6 +29,9 @@ pub struct EnclosingEvents {
     /// The innermost annotation around it, or around its launch; of a device event without one, the
     /// annotation around it on its stream (`gpu_user_annotation`).
     pub annotation: OptionalColumn,
+    /// Of operators of the backward pass, their children and their device work, the innermost
+    /// annotation around the forward operator.
+    pub forward_annotation: OptionalColumn,
 }
 
 /// Finds the events around all others; `pairs` are the forward operators with their backward
@@ -42,11 +45,14 @@ pub(super) fn find_frames(trace: &Trace, links: &Links, pairs: &[ForwardBackward
         frame,
         module: links.nesting.innermost(is_module),
         annotation: links.nesting.annotations(trace),
+        forward_annotation: OptionalColumn::default(),
     };
     carry_back(trace, links, pairs, &mut frames.module, |_| true);
+    frames.forward_annotation = carried_back(trace, links, pairs, &frames.annotation);
     let own = frames.line.clone();
     carry_back(trace, links, pairs, &mut frames.line, |row| own.get(row).is_none());
-    // An annotation is around the launch of a graph: it tells when the work ran, not how it was made.
+    carry_to_device(trace, links, &mut frames.forward_annotation, true);
+    // An annotation is around the launch of a graph: it tells when the work ran, not its origin.
     carry_to_device(trace, links, &mut frames.annotation, false);
     for column in [&mut frames.frame, &mut frames.line, &mut frames.module] {
         carry_to_device(trace, links, column, true);
@@ -94,6 +100,20 @@ fn carry_back(
     column: &mut OptionalColumn,
     may_change: impl Fn(usize) -> bool,
 ) {
+    if pairs.is_empty() {
+        return;
+    }
+    let carried = carried_back(trace, links, pairs, column);
+    for row in 0..trace.events.len() {
+        if let Some(value) = carried.get(row).filter(|_| may_change(row)) {
+            column.set(row, value);
+        }
+    }
+}
+
+/// The values of forward operators for their backward operators, the engine's operators around
+/// those, and all inside.
+fn carried_back(trace: &Trace, links: &Links, pairs: &[ForwardBackward], column: &OptionalColumn) -> OptionalColumn {
     let number = |row: u32| trace.args.integer(&trace.strings, trace.events.args(row as usize), ArgKey::SeqNum);
     let mut carried = OptionalColumn::empty(trace.events.len());
     for ForwardBackward { forward, backward, .. } in pairs {
@@ -106,16 +126,14 @@ fn carry_back(
         }
     }
     if pairs.is_empty() {
-        return;
+        return carried;
     }
     // Parents come before their children in this order.
     for row in links.nesting.order.iter().map(|row| *row as usize) {
         let inherited = || links.nesting.parent.get(row).and_then(|parent| carried.get(parent as usize));
         if let Some(value) = carried.get(row).or_else(inherited) {
             carried.set(row, value);
-            if may_change(row) {
-                column.set(row, value);
-            }
         }
     }
+    carried
 }

@@ -74,6 +74,11 @@ impl LinkMethod {
         }
     }
 
+    /// Whether it finds the call that captured the work of a graph.
+    pub(crate) fn is_of_capture(self) -> bool {
+        matches!(self, Self::KernelName | Self::GraphNode | Self::CaptureOrder)
+    }
+
     /// The method of a capture by its name; of an unknown one, the least sure.
     pub(crate) fn of_capture(name: &str) -> Self {
         let known = [Self::KernelName, Self::GraphNode, Self::CaptureOrder];

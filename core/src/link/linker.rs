@@ -7,7 +7,7 @@ use super::iteration::FoundIterations;
 use super::links::Links;
 use super::{
     iteration, launch, launch_order, lost_launch, nesting, node, observed_iteration, overlong, owner, partial_graphs,
-    step_state,
+    steady_state,
 };
 use crate::sort;
 use crate::threads::both;
@@ -25,7 +25,7 @@ pub(super) fn link(trace: &Trace, max_threads: usize) -> Links {
         let (launch, launched) = launch::link_launches(trace, &mut warnings);
         let FoundIterations { mut iterations, profiled, late, source } = iteration::find_iterations(trace);
         observed_iteration::mark(trace, &mut iterations);
-        step_state::mark(trace, &mut iterations);
+        steady_state::mark(trace, &mut iterations);
         let nodes = node::link_nodes(trace, profiled.as_ref().unwrap_or(&iterations), &mut warnings);
         count_events(trace, WarningKind::LateStep, late.into_iter(), &mut warnings);
         let iteration = iteration::of_events(trace, &iterations, &launch);

@@ -8,6 +8,8 @@ use super::node::NodeLinks;
 use super::owner::NamedOwner;
 use super::step_marker::IterationSource;
 use crate::id::OptionalColumn;
+use crate::trace::Trace;
+use crate::trace::arg_key::ArgKey;
 use crate::warning::Warnings;
 
 /// Everything that is derived from one trace, one row per event unless stated otherwise.
@@ -41,4 +43,12 @@ pub struct Links {
     pub iteration: OptionalColumn,
     /// Rows that should be linked and are not.
     pub warnings: Warnings,
+}
+
+impl Links {
+    /// Whether the operator of work is that of a capture, in this file or another.
+    pub(super) fn is_captured(&self, trace: &Trace, row: usize) -> bool {
+        self.captured.binary_search_by_key(&(row as u32), |pair| pair.kernel).is_ok()
+            || (trace.is_on_device(row) && trace.args.template(trace.events.args(row)).has(ArgKey::CapturedOperator))
+    }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::rows::TableRows;
 use super::values::{ColumnType, ColumnValues};
 
-/// What tells a table from those above and below it.
+/// Key of a table among those above and below it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PartKey {
     /// A trace of a job: the columns `rank` and `window`.
@@ -54,7 +54,7 @@ impl PartKey {
 
 /// A table with its key.
 pub struct TablePart {
-    /// What tells it from the others.
+    /// Its key among the others.
     pub key: PartKey,
     /// The table.
     pub rows_of: Arc<dyn TableRows>,

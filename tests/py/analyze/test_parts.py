@@ -88,7 +88,7 @@ def test_a_trace_is_cut_to_a_part(served: ks.Trace) -> None:
 @pytest.mark.parametrize(
     ("part", "message"),
     [
-        ({"phase": "warm"}, r'a phase of these iterations, one of \["prefill", "decode"'),
+        ({"phase": "warm"}, r'a phase of these iterations, one of \["decode", "prefill"\]'),
         ({"annotation": "nothing*"}, "an annotation of the trace, one of"),
         ({"module": "Nothing_7"}, "a module of the trace"),
         ({"module": "a", "annotation": "b"}, "an annotation or a module, found both"),

@@ -27,6 +27,7 @@ pub(super) mod rules;
 mod start_up;
 mod sync;
 mod trace_matches;
+mod uncaptured_decode;
 
 use std::borrow::Cow;
 

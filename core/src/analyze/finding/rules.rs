@@ -4,7 +4,7 @@ use super::row::Finding;
 use super::rule::Rule;
 use super::{
     allocation, between_steps, communication, compile, conv_bias, copy, indexing, launch_bound, loader, long_idle,
-    matmul, optimizer, out_of_memory, rank, start_up, sync,
+    matmul, optimizer, out_of_memory, rank, start_up, sync, uncaptured_decode,
 };
 use crate::table::{Table, boolean, int, put, put_name, text};
 
@@ -20,6 +20,7 @@ pub(super) const RULES: &[&Rule] = &[
     &launch_bound::LAUNCH_BOUND,
     &long_idle::LONG_IDLE,
     &between_steps::BETWEEN_STEPS,
+    &uncaptured_decode::UNCAPTURED_DECODE,
     &start_up::START_UP,
     &optimizer::UNFUSED,
     &optimizer::ZEROED,

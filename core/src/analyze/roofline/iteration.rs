@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use super::row::RooflineRows;
 use crate::analyze::device::Peaks;
-use crate::link::LinkedTrace;
+use crate::analyze::selection::Selection;
 use crate::table::{Table, float, int};
 use crate::time::add_ns;
 
 /// An iteration's operations.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct IterationFlops {
-    iteration: i64,
+    iteration: Option<i64>,
     dur_ns: i64,
     flops: i64,
     bytes: i64,
@@ -31,7 +31,7 @@ pub(crate) static TABLE: Table<Vec<IterationFlops>> = Table {
              recomputation by checkpointing)",
     num_rows: Vec::len,
     columns: &[
-        int("iteration", |rows, at| Some(rows[at].iteration)),
+        int("iteration", |rows, at| rows[at].iteration),
         int("dur_ns", |rows, at| Some(rows[at].dur_ns)),
         int("flops", |rows, at| Some(rows[at].flops)),
         int("bytes", |rows, at| Some(rows[at].bytes)),
@@ -52,12 +52,17 @@ impl IterationFlops {
     }
 }
 
-/// A row for each iteration with added calls.
-pub(super) fn rows(linked: &LinkedTrace, rows: &RooflineRows, peaks: Option<&Peaks>) -> Vec<IterationFlops> {
-    let mut iterations: BTreeMap<u32, IterationFlops> = BTreeMap::new();
-    for (at, row, ns) in &rows.calls {
-        let iteration = &linked.links.iterations[*at as usize];
-        let (number, dur_ns) = (iteration.number, iteration.dur.0);
+/// A row for each iteration with added calls; one for the selection where it has no iterations.
+pub(super) fn rows(selection: &Selection<'_>, rows: &RooflineRows, peaks: Option<&Peaks>) -> Vec<IterationFlops> {
+    let linked = selection.linked;
+    let mut iterations: BTreeMap<Option<u32>, IterationFlops> = BTreeMap::new();
+    let has_any = rows.calls.iter().any(|call| call.iteration.is_some());
+    let counted = rows.calls.iter().filter_map(|call| Some((call, call.row?)));
+    for (call, row) in counted.filter(|(call, _)| call.iteration.is_some() == has_any) {
+        let (at, ns) = (&call.iteration, &call.ns);
+        let iteration = at.map(|at| &linked.links.iterations[at as usize]);
+        let number = iteration.map(|iteration| iteration.number);
+        let dur_ns = iteration.map_or_else(|| selection.len_ns(), |iteration| iteration.dur.0);
         let missed_ns = rows.missed_ns.get(at).copied().unwrap_or_default();
         let new = || IterationFlops {
             iteration: number,
@@ -68,7 +73,7 @@ pub(super) fn rows(linked: &LinkedTrace, rows: &RooflineRows, peaks: Option<&Pea
         };
         let sum = iterations.entry(*at).or_insert_with(new);
         add_ns(&mut sum.counted_ns, *ns);
-        let work = rows.work(*row);
+        let work = rows.work(row);
         sum.flops = sum.flops.saturating_add(work.cost.flops);
         sum.bytes = sum.bytes.saturating_add(work.cost.bytes);
         if work.cost.flops > 0 && work.precision.is_some() {

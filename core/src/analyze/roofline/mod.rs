@@ -12,6 +12,7 @@ pub(super) mod iteration;
 mod loss;
 mod mask;
 mod matmul;
+pub(super) mod module;
 mod normalisation;
 mod optimizer;
 mod outcome;
@@ -69,13 +70,15 @@ fn run(selection: &Selection<'_>, options: &Options) -> AnalysisResult {
         rows.add(selection.linked, *call, outcomes.of(selection.linked, call));
     }
     rows.add_unlinked(selection.linked, &work.unlinked);
-    let iterations = iteration::rows(selection.linked, &rows, peaks.as_ref());
+    let iterations = iteration::rows(&selection, &rows, peaks.as_ref());
+    let modules = module::rows(selection.linked, &rows, peaks.as_ref());
     let (modelled, unmodelled) = rows.into_tables(peaks.as_ref());
     let reason = if unmodelled.is_empty() { NO_WORK } else { NO_MODEL };
     AnalysisResult::of(&row::TABLE, modelled, reason)
         .and(&row::UNMODELLED, unmodelled)
         .and(&iteration::TABLE, iterations)
         .and(&DEVICE, vec![DevicePeaksRow::new(name, peaks)])
+        .and(&module::TABLE, modules)
         .drawn(Plot::Points { x: "intensity", y: "tflops", label: "name", ceiling: Some(CEILING) })
 }
 

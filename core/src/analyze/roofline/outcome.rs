@@ -48,7 +48,7 @@ impl CostOutcomes {
         let name = call.name.text(trace);
         let name = base_name(&name);
         if serving::is_paged_attention(name) {
-            return paged_attention(linked, call);
+            return paged_attention(linked, name, call);
         }
         let model = *self.models.entry(call.name).or_insert_with(|| model_of(name));
         if trace.events.kind[row] == EventKind::Annotation && !matches!(model, Err(COMMUNICATION)) {
@@ -86,10 +86,10 @@ fn outcome(linked: &LinkedTrace, row: usize, name: &str, model: CostModel) -> Co
 }
 
 /// Attention to cached keys and values: the name of the step tells how many there are.
-fn paged_attention(linked: &LinkedTrace, call: &TimedCall) -> CostOutcome {
+fn paged_attention(linked: &LinkedTrace, name: &str, call: &TimedCall) -> CostOutcome {
     let Some(operator) = OperatorCall::of(linked, call.row as usize) else { return CostOutcome::Unmodelled(NO_SHAPES) };
     let iteration = linked.links.iteration.get(call.at as usize).map(|at| linked.links.iterations[at as usize].facts);
-    match iteration.and_then(|facts| serving::paged_attention_cost(&operator, &facts)) {
+    match iteration.and_then(|facts| serving::paged_attention_cost(name, &operator, &facts)) {
         Some(cost) => CostOutcome::Modelled(OperatorFamily::Attention, cost, operator.shapes.into()),
         None => CostOutcome::Unmodelled(NO_CONTEXT),
     }

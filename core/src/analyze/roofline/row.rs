@@ -142,16 +142,27 @@ impl CallWork {
     }
 }
 
+/// A call that computes or moves data.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct CountedCall {
+    /// Row of an event in its iteration and module.
+    pub at: u32,
+    pub iteration: Option<u32>,
+    /// The place of its row, if its cost is known.
+    pub row: Option<usize>,
+    pub ns: i64,
+}
+
 /// Calls grouped by equal keys.
 #[derive(Debug, Default)]
 pub(super) struct RooflineRows {
     known: FxHashMap<(OperatorName, Arc<str>, bool), Vec<usize>>,
     modelled: Vec<RooflineRow>,
     unmodelled: BTreeMap<(String, &'static str), UnmodelledRow>,
-    /// The iteration, the row and the time of each call.
-    pub calls: Vec<(u32, usize, i64)>,
+    /// All calls that compute or move data.
+    pub calls: Vec<CountedCall>,
     /// Time of computation that has no row, by iteration.
-    pub missed_ns: FxHashMap<u32, i64>,
+    pub missed_ns: FxHashMap<Option<u32>, i64>,
 }
 
 impl RooflineRows {
@@ -162,6 +173,7 @@ impl RooflineRows {
                 self.add_unmodelled(&call.name.text(&linked.trace), reason, 1, call.ns);
                 if reason != COMMUNICATION {
                     self.miss(linked, at_row, call.ns);
+                    self.count(linked, call, None);
                 }
             }
             CostOutcome::Modelled(family, cost, shapes) => {
@@ -169,11 +181,14 @@ impl RooflineRows {
                 let precision = if is_tf32 { Some(Precision::Tf32) } else { cost.dtype.precision };
                 let at = self.place(linked, call.name, CallWork { family, cost, precision }, shapes);
                 self.modelled[at].add(call, linked.trace.events.position[row]);
-                if let Some(iteration) = linked.links.iteration.get(at_row) {
-                    self.calls.push((iteration, at, call.ns));
-                }
+                self.count(linked, call, Some(at));
             }
         }
+    }
+
+    fn count(&mut self, linked: &LinkedTrace, call: TimedCall, row: Option<usize>) {
+        let iteration = linked.links.iteration.get(call.at as usize);
+        self.calls.push(CountedCall { at: call.at, iteration, row, ns: call.ns });
     }
 
     /// Adds work that belongs to no operator.
@@ -191,9 +206,7 @@ impl RooflineRows {
 
     /// Adds time of computation that has no row to its iteration.
     fn miss(&mut self, linked: &LinkedTrace, row: usize, ns: i64) {
-        if let Some(iteration) = linked.links.iteration.get(row) {
-            add_ns(self.missed_ns.entry(iteration).or_default(), ns);
-        }
+        add_ns(self.missed_ns.entry(linked.links.iteration.get(row)).or_default(), ns);
     }
 
     fn add_unmodelled(&mut self, name: &str, reason: &'static str, count: i64, ns: i64) {

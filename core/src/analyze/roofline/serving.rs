@@ -11,7 +11,7 @@ use crate::trace::step_name::{RequestGroup, StepFacts};
 const NAMESPACES: [&str; 9] =
     ["_C", "_C_cache_ops", "_rocm_C", "vllm", "sgl_kernel", "sglang", "aiter", "flashinfer", "_vllm_fa3_C"];
 
-/// What an operator computes, with the places of its arguments.
+/// Computation of an operator, with the places of its arguments.
 #[derive(Debug, Clone, Copy)]
 enum ServingKind {
     /// A product of rows with a matrix of (columns, summed).
@@ -130,19 +130,35 @@ pub(super) fn cost(name: &str, call: &OperatorCall) -> Option<OperatorCost> {
     }
 }
 
-/// Attention to keys and values in a cache: query, key and value of the new tokens.
-const PAGED_ATTENTION: [&str; 2] = ["unified_attention", "unified_attention_with_output"];
+/// Where query and key are; the value follows. The key is that of the new tokens or the cache: both
+/// have heads and channels last.
+#[derive(Debug, Clone, Copy)]
+struct PagedOperands {
+    query: usize,
+    key: usize,
+}
+
+/// Beginnings of names: `SGLang` ends them with a number.
+const PAGED_ATTENTION: [(&str, PagedOperands); 2] = [
+    ("vllm::unified_attention", PagedOperands { query: 0, key: 1 }),
+    ("sglang_profiler::attention_paged_attention_ragged", PagedOperands { query: 2, key: 3 }),
+];
+
+fn paged_operands(name: &str) -> Option<PagedOperands> {
+    PAGED_ATTENTION.iter().find(|(start, _)| name.starts_with(start)).map(|(_, operands)| *operands)
+}
 
 pub(super) fn is_paged_attention(name: &str) -> bool {
-    name.strip_prefix("vllm::").is_some_and(|name| PAGED_ATTENTION.contains(&name))
+    paged_operands(name).is_some()
 }
 
 /// Scores and result of each pair of a query and a key: `2 · (channels of the key + of the value)`
 /// operations for each head. Query, result and the cached keys and values move once.
-pub(super) fn paged_attention_cost(call: &OperatorCall, facts: &StepFacts) -> Option<OperatorCost> {
-    let (query, key, value) = (call.tensor(0)?, call.tensor(1)?, call.tensor(2)?);
+pub(super) fn paged_attention_cost(name: &str, call: &OperatorCall, facts: &StepFacts) -> Option<OperatorCost> {
+    let at = paged_operands(name)?;
+    let (query, key, value) = (call.tensor(at.query)?, call.tensor(at.key)?, call.tensor(at.key + 1)?);
     let [num_tokens, heads, channels] = query.shape[..] else { return None };
-    let [_, key_heads, key_channels] = key.shape[..] else { return None };
+    let [.., key_heads, key_channels] = key.shape[..] else { return None };
     let value_channels = *value.shape.last()?;
     let of = |group: &RequestGroup| -> Option<(u64, u64)> {
         if group.num_requests == Some(0) {
@@ -160,7 +176,10 @@ pub(super) fn paged_attention_cost(call: &OperatorCall, facts: &StepFacts) -> Op
     let result = num_tokens.saturating_mul(heads).saturating_mul(value_channels);
     Some(OperatorCost {
         flops: pairs.saturating_mul(heads).saturating_mul(2).saturating_mul(channels.saturating_add(value_channels)),
-        bytes: query.bytes().saturating_add(cached.saturating_add(result).saturating_mul(query.dtype.bytes)),
+        bytes: query
+            .bytes()
+            .saturating_add(cached.saturating_mul(key.dtype.bytes))
+            .saturating_add(result.saturating_mul(query.dtype.bytes)),
         dtype: query.dtype,
     })
 }

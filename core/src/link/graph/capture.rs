@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::LaunchView;
+use super::launch_view::LaunchView;
 use crate::id::StrId;
 use crate::strings::TextCache;
 use crate::time::Ts;
@@ -12,7 +12,7 @@ use crate::vendor::{begins_capture, ends_capture, single_work};
 
 /// A call that enqueued work, and whose work did not run.
 #[derive(Debug, Clone)]
-pub(super) struct CapturedCall {
+pub(in crate::link) struct CapturedCall {
     pub row: u32,
     /// The work that it enqueued.
     pub work: EventKind,
@@ -22,14 +22,14 @@ pub(super) struct CapturedCall {
 
 /// The calls of one capture, in the order of time.
 #[derive(Debug, Clone, Default)]
-pub(super) struct GraphCapture {
+pub(in crate::link) struct GraphCapture {
     pub calls: Vec<CapturedCall>,
     /// When it was over; `None` for the calls of a thread, which may be of several captures.
     pub end: Option<Ts>,
 }
 
 /// Captures in the order of time, then the calls of each thread.
-pub(super) fn captures(view: LaunchView<'_>) -> Vec<GraphCapture> {
+pub(in crate::link) fn captures(view: LaunchView<'_>) -> Vec<GraphCapture> {
     let trace = view.trace;
     let mut work = TextCache::new(&trace.strings, single_work);
     let mut begins = TextCache::new(&trace.strings, begins_capture);

@@ -1,9 +1,10 @@
 //! Pairs the work of replayed graphs with captured calls.
 
 use super::capture::{CapturedCall, GraphCapture, captures};
+use super::launch_view::LaunchView;
 use super::name_search::find;
 use super::replay::{ReplayedGraph, replays};
-use super::{ALIKE, CapturedKernel, LaunchView};
+use super::{ALIKE, CapturedKernel};
 use crate::link::link_method::LinkMethod;
 use crate::sort;
 use crate::trace::kind::EventKind;

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::LaunchView;
+use super::launch_view::LaunchView;
 use crate::id::StrId;
 use crate::sort;
 use crate::strings::TextCache;
@@ -31,7 +31,7 @@ pub(crate) struct ReplayedGraph {
 }
 
 /// Graphs in the order of their first launch.
-pub(super) fn replays(view: LaunchView<'_>) -> Vec<ReplayedGraph> {
+pub(in crate::link) fn replays(view: LaunchView<'_>) -> Vec<ReplayedGraph> {
     let (trace, events) = (view.trace, &view.trace.events);
     let mut is_graph = TextCache::new(&trace.strings, launches_graph);
     let mut places: FxHashMap<(Option<u64>, GraphWork), usize> = FxHashMap::default();

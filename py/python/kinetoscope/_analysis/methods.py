@@ -90,15 +90,18 @@ class Analyses:
         """
         return self.analyze("breakdown", per=per, micro_ns=micro_ns, **part)
 
-    def overlap(self, **part: lazy.Unpack[lazy.Selection]) -> lazy.AnalysisResult:
+    def overlap(self, *, by: str = "collective", **part: lazy.Unpack[lazy.EventSelection]) -> lazy.AnalysisResult:
         """Measures how much communication is hidden behind computation, per device and collective.
+
+        `by="module"`, `"annotation"` or `"phase"` divides the rows further: which layer waits for
+        its all-gather? The table `overlap_calls` has each communication, the most exposed first.
 
         `hidden_ns` is the time in which computation runs on the same device; `exposed_ns =
         total_ns - hidden_ns`; `hidden_share = hidden_ns / total_ns`. The row `all` merges all
         collectives and comes first. Collectives that run at the same time each count that time,
         so the sum over collectives may exceed `all`.
         """
-        return self.analyze("overlap", **part)
+        return self.analyze("overlap", by=by, **part)
 
     def operators(
         self, *, by: str = "name", stack_depth: int = 5, **part: lazy.Unpack[lazy.EventSelection]
@@ -144,7 +147,8 @@ class Analyses:
 
         `device_total_ns` is the device time of all work launched inside the host ranges. It
         includes work that the backward pass launched on its own thread while the annotated thread
-        waited for it. It always covers whole ranges.
+        waited for it. It always covers whole ranges. `backward_ns` is that of the backward work of
+        operators inside the ranges which was launched later.
         """
         return self.analyze("annotations", **part)
 
@@ -439,7 +443,9 @@ class Analyses:
 
         * `roofline_unmodelled`: calls without a known operation count, with the reason
         * `roofline_iterations`: operations per iteration; `share_of_peak` is the model FLOPs
-          utilization (MFU), at least: it covers `covered_share` of the computation
+          utilization (MFU), at least: it covers `covered_share` of the computation. One row for
+          the selection if there are no iterations
+        * `roofline_modules`: the same per class of modules, with the modules inside them
         * `roofline_device`: the peaks and their source, or the reason why none is known
         """
         return self.analyze("roofline", device=device, on=on, **part)

@@ -15,9 +15,9 @@ class NamedPart(TypedDict, total=False):
     iteration: int | None
     """Number of an iteration, as in `Trace.iterations`."""
     phase: str | None
-    """Iterations of a phase of a serving engine: `prefill`, `decode`, `mixed`, `draft`, `verify`."""
+    """Phase of a serving engine's iterations: `prefill`, `decode`, `mixed`, `draft` or `verify`."""
     state: str | None
-    """Iterations of a state of the loop, as in `Trace.iterations`: `warm_up`, `capture`, `steady`."""
+    """State of the loop, as in `Trace.iterations`: `warm_up`, `capture` or `steady`."""
     annotation: str | None
     """Name of user annotations (`record_function`); `*` stands for any text.
 
