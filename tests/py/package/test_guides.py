@@ -19,6 +19,7 @@ FILES = {
     "trace.json.gz": "transformer_cuda/kineto_trace_0.json.gz",
     "before.json.gz": "inference_cuda/compiled/kineto_trace_0.json.gz",
     "after.json.gz": "inference_cuda/replayed/kineto_trace_0.json.gz",
+    "served.json.gz": "decode_cuda/serving/kineto_trace_0.json.gz",
     "capture.json.gz": "decode_cuda/kineto_trace_0.json.gz",
     "job": "mlp_gloo",
 }

@@ -38,10 +38,12 @@ pub(in crate::link) fn replays(view: LaunchView<'_>) -> Vec<ReplayedGraph> {
     let mut graphs: Vec<ReplayedGraph> = Vec::new();
     for pairs in view.launched.pairs().chunk_by(|(launch, _), (next, _)| launch == next) {
         let launch = pairs[0].0 as usize;
+        if !is_graph.of(events.name[launch]) && trace.graph_id(pairs[0].1 as usize).is_none() {
+            continue;
+        }
         let mut rows: Vec<u32> = pairs.iter().map(|(_, row)| *row).collect();
         rows.retain(|row| events.kind[*row as usize].is_device_work());
-        let has_id = || rows.first().is_some_and(|row| trace.graph_id(*row as usize).is_some());
-        if rows.is_empty() || !(is_graph.of(events.name[launch]) || has_id()) {
+        if rows.is_empty() {
             continue;
         }
         let node = |row: &u32| trace.graph_node_id(*row as usize);
