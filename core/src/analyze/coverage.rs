@@ -106,9 +106,12 @@ pub fn coverage(linked: &LinkedTrace) -> LinkCoverage {
         coverage.device_events.add(launch_method(linked, &first, row));
         coverage.device_owners.add(owner_method(linked, &first, row));
     }
-    for graph in linked.replayed_graphs() {
+    let graphs = linked.replayed_graphs();
+    let has_captures = !graphs.is_empty() && linked.has_captures();
+    for graph in graphs {
+        let known = (has_captures, graph.is_in_order);
         let rows = graph.launches.iter().flatten().map(|row| *row as usize);
-        rows.for_each(|row| coverage.graph_work.add(capture_method(linked, graph.is_in_order, row)));
+        rows.for_each(|row| coverage.graph_work.add(capture_method(linked, known, row)));
     }
     let LinkCoverage { nodes, operators, device_events, device_owners, graph_work, .. } = &coverage;
     let shares = [nodes, operators, device_events, device_owners, graph_work];

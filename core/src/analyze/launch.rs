@@ -50,7 +50,7 @@ pub(super) fn owner_method(
 /// How the origin of the work of a graph was found, or why not.
 pub(super) fn capture_method(
     linked: &LinkedTrace,
-    is_in_order: bool,
+    (has_captures, is_in_order): (bool, bool),
     row: usize,
 ) -> Result<LinkMethod, UnlinkedReason> {
     if let Some(captured) = linked.captured(row) {
@@ -63,7 +63,7 @@ pub(super) fn capture_method(
     }
     match () {
         () if trace.stated_module(row).or_else(|| trace.stated_annotation(row)).is_some() => Ok(LinkMethod::GraphLabel),
-        () if !linked.has_captures() => Err(UnlinkedReason::NoCapture),
+        () if !has_captures => Err(UnlinkedReason::NoCapture),
         () if !is_in_order => Err(UnlinkedReason::UnknownOrder),
         () => Err(UnlinkedReason::OtherCapture),
     }

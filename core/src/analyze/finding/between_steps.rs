@@ -7,7 +7,7 @@ use super::super::number_text::plural;
 use super::rule::{Rule, RuleScope};
 use super::rule_context::RuleContext;
 use super::rule_match::RuleMatch;
-use crate::analyze::interval::{difference, total_ns, union};
+use crate::analyze::interval::{difference, total_ns, union, within};
 use crate::label::without_addresses;
 use crate::sort;
 use crate::time::{TimeRange, Ts, add_ns};
@@ -40,7 +40,7 @@ fn found(context: &RuleContext<'_>) -> Vec<RuleMatch> {
         if gap.end <= gap.start {
             continue;
         }
-        let idle = difference(&[gap], context.busy.any.ranges());
+        let idle = difference(&[gap], &within(context.busy.any.ranges(), gap));
         costs.push((total_ns(&idle), iterations[place].event));
         let thread = context.trace.events.track[iterations[place].event as usize];
         for (row, ns) in self_during(context.linked, thread, gap) {

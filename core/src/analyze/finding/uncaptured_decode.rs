@@ -1,7 +1,7 @@
 //! Finds decode steps that wait for launches which a graph would replay.
 
 use super::super::idle::IdleCause;
-use super::super::interval::{difference, total_ns, union};
+use super::super::interval::{difference, total_ns, union, within};
 use super::super::number_text::plural;
 use super::rule::{Rule, RuleScope};
 use super::rule_context::RuleContext;
@@ -42,7 +42,8 @@ fn found(context: &RuleContext<'_>) -> Vec<RuleMatch> {
         // The first launch of a step ends the time between two steps, which has a rule of its own.
         let is_inside = gap.time.start >= iterations[place as usize].start;
         if is_inside && is_slow(place as usize) {
-            idle[place as usize].extend(difference(&[gap.time], context.busy.any.ranges()));
+            let busy = within(context.busy.any.ranges(), gap.time);
+            idle[place as usize].extend(difference(&[gap.time], &busy));
         }
     }
     let idle: Vec<_> = idle.into_iter().map(union).collect();

@@ -1,5 +1,7 @@
 //! Pairs the work of replayed graphs with captured calls.
 
+use rustc_hash::FxHashMap;
+
 use super::capture::{CapturedCall, GraphCapture, captures};
 use super::launch_view::LaunchView;
 use super::name_search::find;
@@ -24,12 +26,11 @@ pub(in crate::link) fn captured(replay: LaunchView<'_>, capture: LaunchView<'_>)
         return Vec::new();
     }
     let captures = captures(capture);
-    let is_same = std::ptr::eq(replay.trace, capture.trace);
+    let mut named = NamedCalls::of(&captures);
+    let candidates = CaptureCandidates::of(&captures, &graphs, replay, capture);
     let mut kernels = Vec::new();
     for graph in &graphs {
-        let found = by_names(replay, graph, &captures).or_else(|| {
-            by_order(replay, graph, &graphs, &CaptureCandidates { captures: &captures, view: capture, is_same })
-        });
+        let found = named.captured(replay, graph).or_else(|| candidates.captured(graph));
         let Some(CapturedBy { calls, how, confidence }) = found else { continue };
         for rows in &graph.launches {
             let pairs = rows.iter().zip(&calls).filter_map(|(kernel, call)| Some((kernel, (*call)?)));
@@ -46,43 +47,125 @@ pub(in crate::link) fn captured(replay: LaunchView<'_>, capture: LaunchView<'_>)
     kernels
 }
 
-/// Calls one after another that name the kernels of the graph. Copies and fills have no names.
-fn by_names<'a>(view: LaunchView<'_>, graph: &ReplayedGraph, captures: &'a [GraphCapture]) -> Option<CapturedBy<'a>> {
-    let is_kernel = |kind: EventKind| kind == EventKind::Kernel;
-    let kernels = graph.work.iter().filter(|(kind, _)| is_kernel(*kind));
-    let names: Vec<Option<&str>> = kernels.map(|(_, name)| Some(view.trace.strings.text(*name))).collect();
-    let of_capture = |capture: &'a GraphCapture| {
-        let named = capture.calls.iter().filter(|call| call.kernel.is_some());
-        let calls: Vec<&CapturedCall> = named.collect();
-        let texts: Vec<Option<&str>> = calls.iter().map(|call| call.kernel.as_deref()).collect();
-        let start = find(&texts, &names)?;
-        Some(calls[start..start + names.len()].to_vec())
-    };
-    let mut found = captures.iter().find_map(of_capture)?.into_iter();
-    let calls = graph.work.iter().map(|(kind, _)| if is_kernel(*kind) { found.next() } else { None }).collect();
-    Some(CapturedBy { calls, how: LinkMethod::KernelName, confidence: LinkMethod::KernelName.confidence() })
+/// Calls of each capture or thread that name their kernels.
+struct NamedCalls<'a> {
+    /// The calls, each with the number of its kernel's name.
+    lists: Vec<(Vec<&'a CapturedCall>, Vec<u32>)>,
+    numbers: FxHashMap<&'a str, u32>,
+    /// How many more comparisons are made: a hostile file may have any number of graphs and calls.
+    left: usize,
 }
 
-/// Captures that may be those of a graph.
+/// A graph of 1,000 kernels is found among a million calls.
+const MAX_COMPARISONS: usize = 1_000_000_000;
+
+impl<'a> NamedCalls<'a> {
+    fn of(captures: &'a [GraphCapture]) -> Self {
+        let mut numbers: FxHashMap<&'a str, u32> = FxHashMap::default();
+        let mut lists = Vec::new();
+        for capture in captures {
+            let calls: Vec<_> = capture.calls.iter().filter(|call| call.kernel.is_some()).collect();
+            if calls.is_empty() {
+                continue;
+            }
+            let kernels = calls.iter().filter_map(|call| call.kernel.as_deref());
+            let names = kernels.map(|name| {
+                let next = numbers.len() as u32;
+                *numbers.entry(name).or_insert(next)
+            });
+            let names = names.collect();
+            lists.push((calls, names));
+        }
+        Self { lists, numbers, left: MAX_COMPARISONS }
+    }
+
+    /// Calls one after another that name the kernels of the graph. Copies and fills have no names.
+    fn captured(&mut self, view: LaunchView<'_>, graph: &ReplayedGraph) -> Option<CapturedBy<'a>> {
+        let is_kernel = |kind: EventKind| kind == EventKind::Kernel;
+        let kernels = graph.work.iter().filter(|(kind, _)| is_kernel(*kind));
+        let names = kernels.map(|(_, name)| self.numbers.get(view.trace.strings.text(*name)).copied());
+        let names: Vec<u32> = names.collect::<Option<_>>()?;
+        let mut found = None;
+        for (calls, known) in &self.lists {
+            self.left = self.left.checked_sub(known.len())?;
+            if let Some(start) = find(known, &names) {
+                found = Some(calls[start..start + names.len()].iter().copied());
+                break;
+            }
+        }
+        let mut found = found?;
+        let calls = graph.work.iter().map(|(kind, _)| if is_kernel(*kind) { found.next() } else { None }).collect();
+        Some(CapturedBy { calls, how: LinkMethod::KernelName, confidence: LinkMethod::KernelName.confidence() })
+    }
+}
+
+/// Captures by the kinds of their work, and graphs likewise.
 struct CaptureCandidates<'a, 'b> {
-    captures: &'a [GraphCapture],
+    captures: FxHashMap<Vec<EventKind>, Vec<&'a GraphCapture>>,
+    /// Numbers of the graphs, ascending.
+    ids: FxHashMap<Vec<EventKind>, Vec<u64>>,
+    replay: LaunchView<'b>,
     view: LaunchView<'b>,
     is_same: bool,
 }
 
-impl<'a> CaptureCandidates<'a, '_> {
-    /// Those with the same kinds of work. Where a call tells its kernel, by its name or by that of
-    /// a Triton kernel's operator, it is the same.
-    fn of(&self, replay: LaunchView<'_>, graph: &ReplayedGraph) -> Vec<&'a GraphCapture> {
-        let is_it = |capture: &&GraphCapture| {
-            let Some(end) = capture.end else { return false };
-            let is_before = !self.is_same || end <= graph.first;
-            let is_alike = |(call, (kind, name)): (&CapturedCall, &(_, _))| {
-                call.work == *kind && self.may_be(call, replay.trace.strings.text(*name))
-            };
-            is_before && capture.calls.len() == graph.work.len() && capture.calls.iter().zip(&graph.work).all(is_alike)
+impl<'a, 'b> CaptureCandidates<'a, 'b> {
+    fn of(
+        captures: &'a [GraphCapture],
+        graphs: &[ReplayedGraph],
+        replay: LaunchView<'b>,
+        view: LaunchView<'b>,
+    ) -> Self {
+        let mut by_kinds: FxHashMap<Vec<EventKind>, Vec<&'a GraphCapture>> = FxHashMap::default();
+        for capture in captures.iter().filter(|capture| capture.end.is_some()) {
+            let kinds = capture.calls.iter().map(|call| call.work).collect();
+            by_kinds.entry(kinds).or_default().push(capture);
+        }
+        let mut ids: FxHashMap<Vec<EventKind>, Vec<u64>> = FxHashMap::default();
+        for graph in graphs {
+            ids.entry(kinds(graph)).or_default().extend(graph.id);
+        }
+        for numbers in ids.values_mut() {
+            sort::ascending(numbers);
+            numbers.dedup();
+        }
+        Self { captures: by_kinds, ids, replay, view, is_same: std::ptr::eq(replay.trace, view.trace) }
+    }
+
+    /// A capture with the same kinds of work in the same order. Where several fit, graphs with
+    /// numbers were captured in the order of these.
+    fn captured(&self, graph: &ReplayedGraph) -> Option<CapturedBy<'a>> {
+        if !graph.is_in_order {
+            return None;
+        }
+        let how = if graph.has_nodes { LinkMethod::GraphNode } else { LinkMethod::CaptureOrder };
+        let own = kinds(graph);
+        let found = self.fitting(graph, &own);
+        let of = |capture: &'a GraphCapture, confidence| {
+            Some(CapturedBy { calls: capture.calls.iter().map(Some).collect(), how, confidence })
         };
-        self.captures.iter().filter(is_it).collect()
+        if let [capture] = found[..] {
+            return of(capture, how.confidence());
+        }
+        let ids = self.ids.get(&own).map_or(&[][..], Vec::as_slice);
+        let place = graph.id.and_then(|id| ids.binary_search(&id).ok()).filter(|_| ids.len() == found.len());
+        if let Some(capture) = place.and_then(|place| found.get(place)) {
+            return of(capture, how.confidence() * SEVERAL);
+        }
+        let confidence = if self.are_alike(&found) { how.confidence() * ALIKE } else { UNSURE };
+        of(found.first()?, confidence)
+    }
+
+    /// Captures that may be those of a graph; at most so many. Where a call tells its kernel, by its
+    /// name or by that of a Triton kernel's operator, it is the same.
+    fn fitting(&self, graph: &ReplayedGraph, own: &[EventKind]) -> Vec<&'a GraphCapture> {
+        let name = |place: usize| self.replay.trace.strings.text(graph.work[place].1);
+        let is_it = |capture: &&&GraphCapture| {
+            let is_before = !self.is_same || capture.end.is_some_and(|end| end <= graph.first);
+            is_before && (0..).zip(&capture.calls).all(|(place, call)| self.may_be(call, name(place)))
+        };
+        let captures = self.captures.get(own).map_or(&[][..], Vec::as_slice);
+        captures.iter().take(MAX_CAPTURES).filter(is_it).copied().collect()
     }
 
     fn may_be(&self, call: &CapturedCall, kernel: &str) -> bool {
@@ -104,40 +187,16 @@ impl<'a> CaptureCandidates<'a, '_> {
     }
 }
 
+fn kinds(graph: &ReplayedGraph) -> Vec<EventKind> {
+    graph.work.iter().map(|(kind, _)| *kind).collect()
+}
+
 /// How operators of Triton's kernels begin.
 const TRITON: &str = "triton_";
 
-/// A capture with the same kinds of work in the same order. Where several fit, graphs with numbers
-/// were captured in the order of these.
-fn by_order<'a>(
-    replay: LaunchView<'_>,
-    graph: &ReplayedGraph,
-    graphs: &[ReplayedGraph],
-    candidates: &CaptureCandidates<'a, '_>,
-) -> Option<CapturedBy<'a>> {
-    if !graph.is_in_order {
-        return None;
-    }
-    let how = if graph.has_nodes { LinkMethod::GraphNode } else { LinkMethod::CaptureOrder };
-    let found = candidates.of(replay, graph);
-    let of = |capture: &'a GraphCapture, confidence| {
-        Some(CapturedBy { calls: capture.calls.iter().map(Some).collect(), how, confidence })
-    };
-    if let [capture] = found[..] {
-        return of(capture, how.confidence());
-    }
-    let kinds = |graph: &ReplayedGraph| graph.work.iter().map(|(kind, _)| *kind).collect::<Vec<_>>();
-    let own = kinds(graph);
-    let mut ids: Vec<u64> = graphs.iter().filter(|other| kinds(other) == own).filter_map(|other| other.id).collect();
-    sort::ascending(&mut ids);
-    ids.dedup();
-    let place = graph.id.and_then(|id| ids.binary_search(&id).ok()).filter(|_| ids.len() == found.len());
-    if let Some(capture) = place.and_then(|place| found.get(place)) {
-        return of(capture, how.confidence() * SEVERAL);
-    }
-    let confidence = if candidates.are_alike(&found) { how.confidence() * ALIKE } else { UNSURE };
-    of(found.first()?, confidence)
-}
+/// Captures of the same kinds of work that are looked at: engines capture a graph for each of some
+/// hundred batch sizes.
+const MAX_CAPTURES: usize = 4_096;
 
 /// How sure a capture is that others could be in the place of.
 const SEVERAL: f32 = 0.9;
