@@ -8,7 +8,6 @@ from functools import cached_property
 from kinetoscope import _native
 from kinetoscope._analysis.kernel_sources import KernelSources
 from kinetoscope._analysis.methods import Analyses
-from kinetoscope._analysis.request import written
 from kinetoscope._base import lazy
 from kinetoscope._base.integer import integer
 from kinetoscope._base.system import num_processors
@@ -391,6 +390,8 @@ class Trace(Analyses, KernelSources):
 
         Raises TraceError if the trace lacks the part, or if none is given.
         """
+        from kinetoscope._analysis.request import written
+
         integer(part.get("iteration"), "the number of an iteration")
         bounds = {"start_ns": integer(start_ns, "nanoseconds"), "end_ns": integer(end_ns, "nanoseconds")}
         native, ids = self._native.trim(written({**bounds, **part}))

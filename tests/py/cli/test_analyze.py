@@ -160,7 +160,7 @@ def test_pictures(trace: str, tmp_path: Path, ending: str, capsys: Captured) -> 
             ["-o", "x.txt"],
             "expected a file name that ends in .parquet, .arrow, .csv, .jsonl, .json, .svg, .html, found x.txt",
         ),
-        (["--table", "none"], "expected a table of kernels, kernels_by_class, found none"),
+        (["--table", "none"], "expected a table of kernels, kernels_by_class, graph_nodes, found none"),
         (["--rank", "7"], "expected a trace of rank 7, found rank 0"),
     ],
 )

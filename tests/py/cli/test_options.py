@@ -18,15 +18,16 @@ from kinetoscope._cli.main import COMMANDS, command_parser, main
 pytestmark = pytest.mark.unit
 
 PACKAGE = Path(ks.__file__).parent
-READING = ["--et", "et.json", "--max-bytes", "9", "--cache", "folder", "--merge-ranks"]
+READING = ["--et", "et.json", "--max-bytes", "9", "--cache", "folder", "--merge-ranks", "--capture", "c.json"]
 WRITING = ["--csv", "-o", "out.csv", "--limit", "3"]
-SELECTION = ["--start-ns", "-1", "--end-ns", "2", "--iteration", "3", "--stream", "7", "--rank", "0"]
+NAMED = ["--iteration", "3", "--phase", "decode", "--state", "steady", "--annotation", "a*", "--module", "Linear_*"]
+SELECTION = ["--start-ns", "-1", "--end-ns", "2", *NAMED, "--stream", "7", "--rank", "0"]
 RECORDING = ["--wait", "1", "--stack", "--no-et", "--ranks", "0,8", "--slow-step", "2", "--at", "3", "-d", "folder"]
 EDITS = ["-o", "out.json", "--rank", "0", "--iteration", "3"]
 LINES: dict[str, tuple[list[str], list[str]]] = {
     "summary": (["t.json"], ["--limit", "3", "--json", "--no-et", *READING]),
     "analyze": (["kernels", "t.json"], [*SELECTION, "--short-ns", "5", "--table", "x", *WRITING, *READING]),
-    "diff": (["a.json", "b.json"], [*SELECTION, "--no-clip", "--launched-inside", *WRITING]),
+    "diff": (["a.json", "b.json"], [*SELECTION, "--no-clip", "--launched-inside", "--by", "phase", *WRITING]),
     "sql": (["select 1", "a.json", "b.json"], ["--rank", "1", *WRITING, *READING]),
     "report": (["t.json"], ["-o", "x.html", "--title", "x", "--max-size", "1MB", "--redact", "--rank", "0", *READING]),
     "view": ([], ["t.json", "-o", "x.html", "--title", "x", "--max-size", "1MB", *READING]),
@@ -35,7 +36,7 @@ LINES: dict[str, tuple[list[str], list[str]]] = {
     "doctor": (["t.json"], READING),
     "link": (["--kineto", "t.json", "-o", "x.json"], [*EDITS, "--like-chakra", *READING]),
     "edit": (["t.json", "-o", "x.json"], [*EDITS, "--subtree", "5", "--upgrade", "--anonymise", *READING]),
-    "trim": (["t.json", "-o", "x.json"], ["--iteration", "3", "--start-ns", "1", "--end-ns", "2", "--redact"]),
+    "trim": (["t.json", "-o", "x.json"], [*NAMED, "--start-ns", "1", "--end-ns", "2", "--redact"]),
     "run": (["train.py"], []),
     "nsys": ([], ["-o", "x", "--", "python", "train.py"]),
     "replay-comms": (
@@ -106,7 +107,7 @@ def test_options_of_an_analysis_are_parameters(analysis: dict[str, Any]) -> None
 def test_an_unknown_choice_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         parsed(["analyze", "operators", "t.json", "--by", "colour"])
-    assert "argument --by: expected one of name, shape, stack, found colour" in capsys.readouterr().err
+    assert "argument --by: expected one of name, shape, stack, phase, found colour" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from kinetoscope._io.source import RankMode as RankMode
     from kinetoscope._io.source import Ranks as Ranks
     from kinetoscope._io.source import Source as Source
+    from kinetoscope._load.captures import Capture as Capture
     from kinetoscope._notebook.widget import Timeline as Timeline
     from kinetoscope._remote.coordinator import Coordinator as Coordinator
     from kinetoscope._report.static import Static as Static
@@ -66,6 +67,7 @@ if not TYPE_CHECKING:
             "AnalysisResult": "kinetoscope._analysis.result",
             "Any": "typing",
             "Cache": "kinetoscope._io.source",
+            "Capture": "kinetoscope._load.captures",
             "Chakra": "kinetoscope.chakra",
             "Executor": "concurrent.futures",
             "EtPlusFile": "kinetoscope._export.et_plus",

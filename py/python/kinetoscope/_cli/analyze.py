@@ -96,13 +96,11 @@ def _add_arguments(analysis: dict[str, Any], parser: argparse.ArgumentParser) ->
     add_traces(parser)
     parser.set_defaults(analysis=analysis["name"], parameters=[])
     group = parser.add_argument_group("Analysis")
-    choices = [_PHASE]
+    names = [option["name"] for option in analysis["options"]]
     for option in analysis["options"]:
-        if option["name"] == "by":
-            choices = [*option["choices"], _PHASE]
-        else:
-            _add_option(group, option)
-    add_result(parser, tuple(choices))
+        is_by = option["name"] == "by"
+        _add_option(group, option | {"choices": [*option["choices"], _PHASE]} if is_by else option)
+    add_result(parser, has_by="by" in names)
 
 
 def add_named_part(group: Group) -> None:
@@ -114,13 +112,17 @@ def add_named_part(group: Group) -> None:
     group.add_argument("--module", metavar="NAME", help="select modules by name; * stands for any text")
 
 
-def add_result(parser: argparse.ArgumentParser, choices: tuple[str, ...] = (_PHASE,)) -> None:
-    """Adds the arguments of `ResultOptions`; `choices` are those of `--by`."""
+def add_result(parser: argparse.ArgumentParser, *, has_by: bool = False) -> None:
+    """Adds the arguments of `ResultOptions`; no `--by` if the analysis has its own."""
     selection = parser.add_argument_group("Selection")
     selection.add_argument("--start-ns", type=integer, metavar="N", help="start of the time range, as in the tables")
     selection.add_argument("--end-ns", type=integer, metavar="N", help="end of the time range")
     add_named_part(selection)
-    selection.add_argument("--by", choices=choices, help="grouping of the rows; phase: one result per phase")
+    if has_by:
+        parser.set_defaults(by=None)
+    else:
+        by = partial(_choice, [_PHASE])
+        selection.add_argument("--by", type=by, metavar=f"{{{_PHASE}}}", help="one result per phase of the iterations")
     selection.add_argument("--stream", type=integer, metavar="N", help="select the device events of stream N")
     add_rank(selection)
     selection.add_argument(

@@ -20,7 +20,6 @@ from kinetoscope._io.header import Head, head_of, peek
 from kinetoscope._io.nsight import resolve_report, stale_exports
 from kinetoscope._io.paths import is_archive_name, is_trace, is_url, metrics_beside
 from kinetoscope._io.remote import file_at, files_at
-from kinetoscope._load.captures import Capture
 from kinetoscope._load.member import Member
 from kinetoscope._load.read import Options
 from kinetoscope._load.streaming_archive import StreamingReader
@@ -60,7 +59,7 @@ def read_dir(  # noqa: PLR0913 - the options of `read`, by keyword
     ranks: lazy.RankMode = "split",
     include_environment: bool = False,
     iterations: Sequence[str] | None = None,
-    capture: Capture = None,
+    capture: lazy.Capture = None,
 ) -> TraceSet:
     """Reads all traces of a folder, and pairs Kineto traces with Execution Traces.
 
@@ -125,7 +124,7 @@ def read_several(  # noqa: PLR0913 - the options of `read`, by keyword
     cache: lazy.Cache = None,
     ranks: lazy.RankMode = "split",
     iterations: Sequence[str] | None = None,
-    capture: Capture = None,
+    capture: lazy.Capture = None,
 ) -> TraceSet:
     """Reads several files, archives and folders, at paths or URLs, as one job.
 
@@ -153,7 +152,7 @@ def read_archive(
         merges=options.merges,
         include_environment=options.include_environment,
         iterations=options.iterations,
-        capture=options.captures.sources,
+        capture=options.captures and options.captures.sources,
     )
     job = _read_archived_job(file, execution, job_options, JobOptions(has_executions=has_executions))
     if len(job) > 1:

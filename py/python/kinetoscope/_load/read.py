@@ -12,12 +12,12 @@ from kinetoscope._base.system import SEPARATORS, num_processors
 from kinetoscope._io.cache import cache_folder, read_cached
 from kinetoscope._io.file import expect_no_file, file_at_path, file_from_content
 from kinetoscope._io.paths import is_report, is_url
-from kinetoscope._load.captures import Capture, Captures
 from kinetoscope.trace import Trace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kinetoscope._io.source import File
+    from kinetoscope._load.captures import Captures
     from kinetoscope.tables import Tables
 
 # Functions import at the call: a local trace needs neither archives nor URLs.
@@ -36,7 +36,7 @@ class Options:
         merges: bool = False,
         include_environment: bool = False,
         iterations: Sequence[str] | None = None,
-        capture: Capture = None,
+        capture: lazy.Capture = None,
     ) -> None:
         if max_bytes is not None and max_bytes < 0:
             raise ValueError(f"expected max_bytes of at least 0, found {max_bytes}")
@@ -54,8 +54,8 @@ class Options:
         """Whether metadata keep environment variables, host and user names."""
         self.iterations = [iterations] if isinstance(iterations, str) else list(iterations or ())
         """Names of the events that mark iterations; empty for the usual ones."""
-        self.captures = Captures(capture)
-        """Traces that captured the graphs."""
+        self.captures = None if capture is None else _captures(capture)
+        """Traces that captured the graphs; None without any."""
 
 
 def read(  # noqa: PLR0913 - options by keyword
@@ -69,7 +69,7 @@ def read(  # noqa: PLR0913 - options by keyword
     ranks: lazy.Ranks = "split",
     include_environment: bool = False,
     iterations: Sequence[str] | None = None,
-    capture: Capture = None,
+    capture: lazy.Capture = None,
 ) -> Trace | lazy.Any:
     """Reads a Kineto trace and its Execution Trace, and links them. Returns a Trace.
 
@@ -235,8 +235,15 @@ def read_files(files: Sequence[File], options: Options, reading: _native.Reading
         native = native.with_separate_devices(max_threads=options.max_threads) or native
     if options.iterations:
         native = native.with_iterations(options.iterations, max_threads=options.max_threads)
-    native = options.captures.added_to(native, max_threads=options.max_threads)
+    if options.captures is not None:
+        native = options.captures.added_to(native, max_threads=options.max_threads)
     return Trace(native, labels[0], labels[1] if len(labels) > 1 else None)
+
+
+def _captures(capture: lazy.Capture) -> Captures:
+    from kinetoscope._load.captures import Captures
+
+    return Captures(capture)
 
 
 class RankPart:

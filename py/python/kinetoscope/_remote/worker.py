@@ -91,7 +91,7 @@ _trace_cache = _TraceCache()
 def _key(recording: Recording) -> str:
     files = [recording.files[name] for name in recording.pair.names]
     options = recording.options
-    captures = [str(source) for source in options.captures.sources]
+    captures = [str(source) for source in options.captures.sources] if options.captures else []
     flags = [options.iteration, options.merges, options.include_environment, options.iterations]
     key = [*flags, captures, recording.part]
     return repr([*map(_version, files), *key])
