@@ -23,7 +23,7 @@ pub(crate) struct Work<'a> {
 
 const STREAM: i64 = 7;
 
-pub(crate) fn work<'a>(name: &'a str, start: i64, kernel: (i64, i64)) -> Work<'a> {
+pub(crate) fn work(name: &str, start: i64, kernel: (i64, i64)) -> Work<'_> {
     Work { name, tid: 1, start, kernel, sequence: None }
 }
 

@@ -1,5 +1,5 @@
 //! Tests costs of the operators of serving engines against closed formulas, with arguments as
-//! traces of vLLM and SGLang have them.
+//! traces of vLLM and `SGLang` have them.
 
 use std::sync::Arc;
 
