@@ -26,7 +26,7 @@ pub(in crate::link) fn captured(replay: LaunchView<'_>, capture: LaunchView<'_>)
         return Vec::new();
     }
     let captures = captures(capture);
-    let mut named = NamedCalls::of(&captures);
+    let mut named = KernelNameCalls::of(&captures);
     let candidates = CaptureCandidates::of(&captures, &graphs, replay, capture);
     let mut kernels = Vec::new();
     for graph in &graphs {
@@ -48,7 +48,7 @@ pub(in crate::link) fn captured(replay: LaunchView<'_>, capture: LaunchView<'_>)
 }
 
 /// Calls of each capture or thread that name their kernels.
-struct NamedCalls<'a> {
+struct KernelNameCalls<'a> {
     /// The calls, each with the number of its kernel's name.
     lists: Vec<(Vec<&'a CapturedCall>, Vec<u32>)>,
     numbers: FxHashMap<&'a str, u32>,
@@ -59,7 +59,7 @@ struct NamedCalls<'a> {
 /// A graph of 1,000 kernels is found among a million calls.
 const MAX_COMPARISONS: usize = 1_000_000_000;
 
-impl<'a> NamedCalls<'a> {
+impl<'a> KernelNameCalls<'a> {
     fn of(captures: &'a [GraphCapture]) -> Self {
         let mut numbers: FxHashMap<&'a str, u32> = FxHashMap::default();
         let mut lists = Vec::new();
@@ -156,8 +156,8 @@ impl<'a, 'b> CaptureCandidates<'a, 'b> {
         of(found.first()?, confidence)
     }
 
-    /// Captures that may be those of a graph; at most so many. Where a call tells its kernel, by its
-    /// name or by that of a Triton kernel's operator, it is the same.
+    /// Captures that may be those of a graph; at most so many. Where a call tells its kernel, by
+    /// its name or by that of a Triton kernel's operator, it is the same.
     fn fitting(&self, graph: &ReplayedGraph, own: &[EventKind]) -> Vec<&'a GraphCapture> {
         let name = |place: usize| self.replay.trace.strings.text(graph.work[place].1);
         let is_it = |capture: &&&GraphCapture| {
