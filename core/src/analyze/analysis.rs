@@ -128,7 +128,7 @@ impl Analysis {
         options: &Options,
         max_threads: usize,
     ) -> Result<AnalysisResult, Error> {
-        if let Some(first) = (0..traces.len()).map(wanted).next().filter(|wanted| wanted.by_phase) {
+        if let Some(first) = traces.first().map(|_| wanted(0)).filter(|wanted| wanted.by_phase) {
             let linked: Vec<_> = traces.iter().map(|(_, linked)| &**linked).collect();
             let of_phase =
                 |wanted: &SelectionRequest| self.answer_about_each(traces, &|_| wanted.clone(), options, max_threads);

@@ -1,8 +1,9 @@
 //! Sums the work of each node of replayed graphs over all replays.
 
+use std::borrow::Cow;
+
 use super::selection::Selection;
 use super::statistics::Durations;
-use crate::link::MODULE_PREFIX;
 use crate::sort;
 use crate::table::{Column, Table, float, int, put, put_name, text, uint};
 use crate::time::sum_ns;
@@ -68,11 +69,8 @@ pub(super) fn graph_nodes(selection: &Selection<'_>) -> Vec<GraphNodeRow> {
             let longest = runs.iter().copied().max_by_key(|row| (selection.dur_ns(*row), std::cmp::Reverse(*row)));
             let Some(longest) = longest else { continue };
             let durs: Vec<_> = runs.iter().map(|row| selection.dur_ns(*row)).collect();
-            let module = || {
-                let module = linked.frames().module.get(longest)?;
-                let name = linked.trace.event_name(module as usize);
-                linked.captured(longest).map(|_| name.strip_prefix(MODULE_PREFIX).unwrap_or(name).to_owned())
-            };
+            // Without a capture, the module around the launch is that of the whole graph.
+            let is_known = linked.captured(longest).is_some() || linked.trace.stated_module(longest).is_some();
             found.push(GraphNodeRow {
                 graph,
                 graph_id: replays.id,
@@ -82,8 +80,8 @@ pub(super) fn graph_nodes(selection: &Selection<'_>) -> Vec<GraphNodeRow> {
                 kind: events.kind[longest].name(),
                 times: Durations::of(&durs),
                 share: 0.0,
-                operator: linked.captured_operator(longest).map(std::borrow::Cow::into_owned),
-                module: linked.trace.stated_module(longest).or_else(module),
+                operator: linked.captured_operator(longest).map(Cow::into_owned),
+                module: linked.module_name(longest).filter(|_| is_known).map(Cow::into_owned),
                 longest_id: events.position[longest],
             });
         }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use rustc_hash::FxHashMap;
 
 use super::part::{NamedCalls, TracePart};
-use crate::id::OptionalColumn;
+use crate::id::{OptionalColumn, StrId};
 use crate::link::{LinkedTrace, MODULE_PREFIX};
 use crate::time::TimeRange;
 use crate::trace::iteration::is_like;
@@ -99,8 +99,7 @@ fn calls_of_events(linked: &LinkedTrace, kind: CallKind, pattern: &str) -> Optio
     let (trace, links) = (&linked.trace, &linked.links);
     let around = kind.around(linked);
     let mut calls = OptionalColumn::empty(trace.events.len());
-    let is_named: FxHashMap<_, bool> = FxHashMap::default();
-    let mut is_named = is_named;
+    let mut is_named: FxHashMap<StrId, bool> = FxHashMap::default();
     let mut is_call = |row: usize| {
         let Some(name) = kind.name(linked, row) else { return false };
         *is_named.entry(trace.events.name[row]).or_insert_with(|| is_like(name, pattern))

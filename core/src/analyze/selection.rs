@@ -155,6 +155,15 @@ impl<'a> Selection<'a> {
         (0..kinds.len()).filter(move |row| kinds[*row].is_device_work() && anytime.contains(*row))
     }
 
+    /// Rows of the selected work; of named calls, of all work, as a device that does the work of
+    /// others is not idle.
+    pub(super) fn work_beside(&self) -> impl Iterator<Item = usize> + '_ {
+        let (is_named, anytime) = (self.is_named(), self.anytime());
+        let is_it = move |row: &usize| if is_named { anytime.contains(*row) } else { self.contains(*row) };
+        let kinds = &self.linked.trace.events.kind;
+        (0..kinds.len()).filter(move |row| kinds[*row].is_device_work() && is_it(row))
+    }
+
     /// Whether device work was launched in the range. Work without a known launch counts where it
     /// began, unless only launched work is selected.
     pub(super) fn launched(&self, row: usize) -> bool {

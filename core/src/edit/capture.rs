@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::edit_log::note;
 use crate::id::TemplateId;
-use crate::link::{CapturedGraphs, CapturedKernel, LinkedTrace, MODULE_PREFIX};
+use crate::link::{CapturedGraphs, CapturedKernel, LinkedTrace};
 use crate::trace::Trace;
 use crate::trace::arg_key::ArgKey;
 use crate::trace::kind::EventKind;
@@ -152,19 +152,10 @@ impl CaptureFacts<'_> {
         if let Some(path) = self.known.get(&module) {
             return path.clone();
         }
-        let mut names = Vec::new();
-        let mut at = Some(module);
-        while let Some(row) = at.filter(|_| names.len() < MAX_PATH) {
-            let name = self.capture.trace.event_name(row as usize);
-            names.push(name.strip_prefix(MODULE_PREFIX).unwrap_or(name));
-            at = self.capture.frames().module.get(row as usize).filter(|outer| *outer != row);
-        }
+        let mut names: Vec<_> = self.capture.modules_around(module).collect();
         names.reverse();
         let path = names.join(".");
         self.known.insert(module, path.clone());
         path
     }
 }
-
-/// The most modules around a call that its path names.
-const MAX_PATH: usize = 64;

@@ -44,6 +44,7 @@ mod node_spans;
 mod observed_iteration;
 mod overlong;
 mod owner;
+mod owner_name;
 mod partial_graphs;
 pub mod rank;
 mod rank_label;

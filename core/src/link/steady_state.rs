@@ -19,6 +19,9 @@ const WARM_UP: i64 = 150;
 /// Sets the state of each iteration. Those in which the observer of the Execution Trace ran have
 /// none, as it makes them longer.
 pub(super) fn mark(trace: &Trace, iterations: &mut [Iteration]) {
+    if iterations.is_empty() {
+        return;
+    }
     let captures = captures(trace);
     for iteration in iterations.iter_mut() {
         let range = iteration.range();

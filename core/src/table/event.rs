@@ -1,7 +1,7 @@
 //! The table of events.
 
 use super::column::{Column, Table, float, int, json, put, put_name, text, uint};
-use crate::link::{FrameOrigin, LinkedTrace, MODULE_PREFIX};
+use crate::link::{FrameOrigin, LinkedTrace};
 use crate::trace::arg_key::ArgKey;
 
 /// One row an event that has a duration.
@@ -62,20 +62,8 @@ const COLUMNS: &[Column] = &[
         };
         origin.is_some_and(|origin| put(out, origin.name()))
     }),
-    text("module", |linked, row, out| {
-        if let Some(module) = linked.trace.stated_module(row) {
-            return put(out, &module);
-        }
-        let module = linked.frames().module.get(row).map(|module| linked.trace.event_name(module as usize));
-        module.is_some_and(|name| put(out, name.strip_prefix(MODULE_PREFIX).unwrap_or(name)))
-    }),
-    text("annotation", |linked, row, out| {
-        if let Some(annotation) = linked.trace.stated_annotation(row) {
-            return put_name(out, &annotation);
-        }
-        let annotation = linked.frames().annotation.get(row);
-        annotation.is_some_and(|annotation| put_name(out, linked.trace.event_name(annotation as usize)))
-    }),
+    text("module", |linked, row, out| linked.module_name(row).is_some_and(|name| put(out, &name))),
+    text("annotation", |linked, row, out| linked.annotation_name(row).is_some_and(|name| put_name(out, &name))),
     json("input_shapes", |linked, row, out| arg_text(linked, row, ArgKey::InputShapes, out)),
     json("input_types", |linked, row, out| arg_text(linked, row, ArgKey::InputTypes, out)),
     json("input_strides", |linked, row, out| arg_text(linked, row, ArgKey::InputStrides, out)),

@@ -55,7 +55,7 @@ pub(super) fn busy(selection: &Selection<'_>, class: impl Fn(usize) -> WorkClass
     let trace = &selection.linked.trace;
     let mut devices: BTreeMap<Option<i64>, ClassRanges> =
         selection.devices().map(|device| (device, ClassRanges::default())).collect();
-    for row in rows_of(selection) {
+    for row in selection.work_beside() {
         // Beside the work of named calls, that of others is no idle time.
         let class = if selection.contains(row) { class(row) } else { WorkClass::Other };
         if let Some(device) = devices.get_mut(&trace.device(row)) {
@@ -72,9 +72,4 @@ pub(super) fn busy(selection: &Selection<'_>, class: impl Fn(usize) -> WorkClass
         (device, DeviceTimeline { sets: SetTimeline::of(lists, code, micro_ns), windows })
     };
     devices.into_iter().map(timeline).collect()
-}
-
-/// Rows of the selected work; of named calls, rows of all work.
-fn rows_of<'a>(selection: &'a Selection<'_>) -> Box<dyn Iterator<Item = usize> + 'a> {
-    if selection.is_named() { Box::new(selection.anytime_work()) } else { Box::new(selection.device_work()) }
 }

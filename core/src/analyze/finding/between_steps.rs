@@ -11,7 +11,6 @@ use crate::analyze::interval::{difference, total_ns, union, within};
 use crate::label::without_addresses;
 use crate::sort;
 use crate::time::{TimeRange, Ts, add_ns};
-use crate::trace::kind::EventKind;
 
 pub(super) static BETWEEN_STEPS: Rule = Rule {
     name: "host_between_steps",
@@ -44,7 +43,8 @@ fn found(context: &RuleContext<'_>) -> Vec<RuleMatch> {
         costs.push((total_ns(&idle), iterations[place].event));
         let thread = context.trace.events.track[iterations[place].event as usize];
         for (row, ns) in self_during(context.linked, thread, gap) {
-            add_ns(hosts.entry(host_name(context, row as usize)).or_default(), ns);
+            let name = without_addresses(context.subject(row as usize)).into_owned();
+            add_ns(hosts.entry(name).or_default(), ns);
         }
         times.extend(idle);
     }
@@ -66,13 +66,6 @@ fn work_of_steps(context: &RuleContext<'_>) -> Vec<Option<TimeRange>> {
         *known = TimeRange { start: known.start.min(time.start), end: Ts(known.end.0.max(time.end.0)) };
     }
     found
-}
-
-/// The line of Python of a frame; the name of any other event.
-fn host_name(context: &RuleContext<'_>, row: usize) -> String {
-    let is_frame = context.trace.events.kind[row] == EventKind::Python;
-    let line = context.linked.frames().line.get(row).filter(|_| is_frame);
-    without_addresses(context.name(line.unwrap_or(row as u32))).into_owned()
 }
 
 /// The events with most of the host time, with their shares.

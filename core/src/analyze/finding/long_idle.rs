@@ -12,7 +12,6 @@ use super::rule_match::{RuleMatch, by_subject};
 use super::{loader, start_up};
 use crate::sort;
 use crate::time::TimeRange;
-use crate::trace::kind::EventKind;
 use crate::vendor;
 
 pub(super) static LONG_IDLE: Rule = Rule {
@@ -71,13 +70,6 @@ fn what_the_host_did(context: &RuleContext<'_>, gap: &IdleGap) -> Option<String>
     let row = context.trace.events.row_at(host.id)?;
     let is_reported = vendor::may_wait(&host.name) || start_up::is_one(context, row) || vendor::allocates(&host.name);
     // An iteration's own time has no known cause.
-    let name = if host.name.starts_with("ProfilerStep#") { UNRECORDED } else { subject(context, row) };
+    let name = if host.name.starts_with("ProfilerStep#") { UNRECORDED } else { context.subject(row) };
     (!is_reported).then(|| name.to_owned())
-}
-
-/// The line of Python of a frame; the name of any other event.
-fn subject<'a>(context: &RuleContext<'a>, row: usize) -> &'a str {
-    let is_frame = context.trace.events.kind[row] == EventKind::Python;
-    let line = context.linked.frames().line.get(row).filter(|_| is_frame);
-    context.name(line.unwrap_or(row as u32))
 }

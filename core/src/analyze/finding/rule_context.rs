@@ -46,7 +46,7 @@ impl<'a> RuleContext<'a> {
         let linked = selection.linked;
         let classes = classes(linked);
         let time = |row: usize| (linked.trace.device(row), selection.time(row));
-        let work = all_work(selection);
+        let work: Vec<usize> = selection.work_beside().collect();
         let computing = work.iter().copied().filter(|row| classes[*row] == WorkClass::Computation).map(time);
         let span = selection.span();
         let lost = linked
@@ -98,6 +98,13 @@ impl<'a> RuleContext<'a> {
     /// Name of an event.
     pub(super) fn name(&self, row: u32) -> &'a str {
         self.trace.event_name(row as usize)
+    }
+
+    /// The line of Python of a frame; the name of any other event.
+    pub(super) fn subject(&self, row: usize) -> &'a str {
+        let is_frame = self.trace.events.kind[row] == EventKind::Python;
+        let line = self.linked.frames().line.get(row).filter(|_| is_frame);
+        self.name(line.unwrap_or(row as u32))
     }
 
     /// Name of an operator without its overload.
@@ -224,12 +231,6 @@ fn rows_by_name(selection: &Selection<'_>) -> FxHashMap<StrId, Vec<u32>> {
         rows.entry(trace.events.name[row]).or_default().push(row as u32);
     }
     rows
-}
-
-/// Rows of the selected device work; of named calls, of all work, as a device that does other work
-/// is not idle.
-fn all_work(selection: &Selection<'_>) -> Vec<usize> {
-    if selection.is_named() { selection.anytime_work().collect() } else { selection.device_work().collect() }
 }
 
 /// Times between the parts of the selection, on each device that works: no finding rests on them.

@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use super::row::RooflineRows;
 use crate::analyze::device::Peaks;
 use crate::analyze::module::class_of;
-use crate::link::{LinkedTrace, MODULE_PREFIX};
+use crate::link::LinkedTrace;
 use crate::sort;
 use crate::table::{Column, Table, float, int, put_name, text};
 use crate::time::add_ns;
@@ -59,7 +59,7 @@ pub(super) fn rows(linked: &LinkedTrace, rows: &RooflineRows, peaks: Option<&Pea
     let mut classes: BTreeMap<String, ModuleFlops> = BTreeMap::new();
     let mut known: FxHashMap<u32, BTreeSet<String>> = FxHashMap::default();
     for call in &rows.calls {
-        let of_call = |row: u32| classes_around(linked, row);
+        let of_call = |row: u32| linked.modules_around(row).map(|name| class_of(name).to_owned()).collect();
         let around = match (linked.trace.stated_module(call.at as usize), linked.frames().module.get(call.at as usize))
         {
             (Some(path), _) => &classes_of_path(&path),
@@ -83,21 +83,8 @@ pub(super) fn rows(linked: &LinkedTrace, rows: &RooflineRows, peaks: Option<&Pea
     rows
 }
 
-/// The most modules around a call.
+/// The most modules of a path.
 const MAX_DEPTH: usize = 64;
-
-/// Classes of a module's call and of all calls around it.
-fn classes_around(linked: &LinkedTrace, module: u32) -> BTreeSet<String> {
-    let mut found = BTreeSet::new();
-    let mut at = Some(module);
-    for _ in 0..MAX_DEPTH {
-        let Some(row) = at else { break };
-        let name = linked.trace.event_name(row as usize);
-        found.insert(class_of(name.strip_prefix(MODULE_PREFIX).unwrap_or(name)).to_owned());
-        at = linked.frames().module.get(row as usize).filter(|outer| *outer != row);
-    }
-    found
-}
 
 /// Classes in a path of modules with their numbers, as a capture tells it. Names of attributes,
 /// such as `model.layers.0`, tell no class.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from kinetoscope._base.tell import tell
 from kinetoscope._cli.analyze import add_named_part
@@ -43,18 +43,8 @@ class TrimOptions(NamedTuple):
 
     def named_part(self) -> NamedPart:
         """Returns the part that is selected by name."""
-        part: NamedPart = {}
-        if self.iteration is not None:
-            part["iteration"] = self.iteration
-        if self.phase is not None:
-            part["phase"] = self.phase
-        if self.state is not None:
-            part["state"] = self.state
-        if self.annotation is not None:
-            part["annotation"] = self.annotation
-        if self.module is not None:
-            part["module"] = self.module
-        return part
+        names = ("iteration", "phase", "state", "annotation", "module")
+        return cast("NamedPart", {name: value for name in names if (value := getattr(self, name)) is not None})
 
 
 def add_redact(group: Group) -> None:
