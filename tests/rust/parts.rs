@@ -120,6 +120,25 @@ fn a_result_per_phase_has_the_rows_of_each() {
 }
 
 #[test]
+fn communication_that_reaches_beyond_a_phase_is_cut_to_it() {
+    // It runs from 110 to 430 µs: in both decode steps, the prefill step between and the last step.
+    let names = [PREFILL, DECODE, DECODE, PREFILL, DECODE];
+    let ranges: Vec<_> = (0..).zip(names).map(|(at, name)| ("user_annotation", name, 100 * at, 100)).collect();
+    let reduce = "ncclDevKernel_AllReduce";
+    let works = [
+        work(reduce, 105, (110, 320)),
+        work("aten::mm", 301, (305, 90)),
+        work("aten::add", 401, (405, 10)),
+        work("aten::mm", 490, (492, 1)),
+    ];
+    let overlap = answer(&linked(&ranges, &works), "overlap", &json!({"phase": "decode"}));
+    for table in &overlap.tables {
+        assert_eq!(ints(&**table, "total_ns")[0], (190 + 30) * 1_000, "{}", table.name());
+        assert_eq!(ints(&**table, "hidden_ns")[0], 10_000, "{}", table.name());
+    }
+}
+
+#[test]
 fn a_critical_path_of_a_phase_has_no_time_of_another() {
     let engine = engine();
     let length =

@@ -7,12 +7,12 @@ use super::analysis::{Analysis, Run};
 use super::class::{WorkClass, classes};
 use super::communication::CommunicationNames;
 use super::exposed_call::{self, exposed_calls};
-use super::interval::{intersection, total_ns, union};
+use super::interval::{intersection, total_ns};
 use super::options::{OptionDoc, OptionKind, Options};
 use super::plot::Plot;
 use super::result::AnalysisResult;
 use super::selection::Selection;
-use crate::link::{LinkedTrace, MODULE_PREFIX};
+use crate::link::LinkedTrace;
 use crate::table::{Column, Table, float, int, put_name, text};
 use crate::time::TimeRange;
 
@@ -74,12 +74,11 @@ impl CommunicationOwner {
 
     /// The name of the owner of an event; empty without one.
     pub(super) fn name(self, linked: &LinkedTrace, row: usize) -> String {
-        let (stated, column) = match self {
-            Self::Module => (linked.trace.stated_module(row), &linked.frames().module),
-            Self::Annotation => (linked.trace.stated_annotation(row), &linked.frames().annotation),
+        let name = match self {
+            Self::Module => linked.module_name(row),
+            Self::Annotation => linked.annotation_name(row),
         };
-        let named = || column.get(row).map_or("", |owner| linked.trace.event_name(owner as usize));
-        stated.unwrap_or_else(|| named().strip_prefix(MODULE_PREFIX).unwrap_or(named()).to_owned())
+        name.map_or_else(String::new, Cow::into_owned)
     }
 }
 
@@ -133,7 +132,7 @@ fn by_owner(selection: &Selection<'_>, owner: Option<CommunicationOwner>) -> Vec
         }
     }
     let row = |((device, is_single, kind, name), ranges): (OverlapKey<'_>, Vec<TimeRange>)| {
-        let (count, ranges) = (ranges.len() as u64, union(ranges));
+        let (count, ranges) = (ranges.len() as u64, selection.union(device, ranges));
         let total_ns = total_ns(&ranges);
         let hidden = computing.get(&device).map(|computing| intersection(&ranges, computing));
         let hidden_ns = super::interval::total_ns(&hidden.unwrap_or_default());
@@ -157,12 +156,12 @@ const ALL: &str = "all";
 
 /// When each device computes. Computation of others hides communication of named calls, too.
 pub(super) fn computing(selection: &Selection<'_>, classes: &[WorkClass]) -> BTreeMap<Option<i64>, Vec<TimeRange>> {
-    let rows: Vec<usize> =
-        if selection.is_named() { selection.anytime_work().collect() } else { selection.device_work().collect() };
     let mut found: BTreeMap<Option<i64>, Vec<TimeRange>> = BTreeMap::new();
-    for row in rows.into_iter().filter(|row| classes[*row] == WorkClass::Computation) {
+    for row in selection.work_beside().filter(|row| classes[*row] == WorkClass::Computation) {
         found.entry(selection.linked.trace.device(row)).or_default().push(selection.time(row));
     }
-    found.values_mut().for_each(|ranges| *ranges = union(std::mem::take(ranges)));
+    for (device, ranges) in &mut found {
+        *ranges = selection.union(*device, std::mem::take(ranges));
+    }
     found
 }
