@@ -39,8 +39,7 @@ fn launch_view(linked: &LinkedTrace) -> LaunchView<'_> {
 impl LinkedTrace {
     /// The call of this file that captured the work of a graph.
     pub fn captured(&self, row: usize) -> Option<&CapturedKernel> {
-        let at = self.links.captured.binary_search_by_key(&(row as u32), |pair| pair.kernel).ok()?;
-        self.links.captured.get(at)
+        self.links.captured_by(row)
     }
 
     /// Whether a graph was captured in this file.

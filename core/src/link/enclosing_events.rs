@@ -82,8 +82,7 @@ fn lines(trace: &Trace, links: &Links, frame: &OptionalColumn) -> OptionalColumn
 /// operator that owns them.
 fn carry_to_device(trace: &Trace, links: &Links, column: &mut OptionalColumn, is_of_capture: bool) {
     for row in (0..trace.events.len()).filter(|row| trace.is_on_device(*row)) {
-        let captured = links.captured.binary_search_by_key(&(row as u32), |pair| pair.kernel);
-        let captured = captured.ok().filter(|_| is_of_capture).map(|at| links.captured[at].launch);
+        let captured = links.captured_by(row).filter(|_| is_of_capture).map(|pair| pair.launch);
         let mut hosts = [captured, links.launch.get(row), links.operator.get(row)].into_iter().flatten();
         if let Some(value) = hosts.find_map(|host| column.get(host as usize)) {
             column.set(row, value);

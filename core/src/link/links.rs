@@ -46,9 +46,15 @@ pub struct Links {
 }
 
 impl Links {
+    /// The call of this file that captured the work of a graph.
+    pub(super) fn captured_by(&self, row: usize) -> Option<&CapturedKernel> {
+        let at = self.captured.binary_search_by_key(&(row as u32), |pair| pair.kernel).ok()?;
+        self.captured.get(at)
+    }
+
     /// Whether the operator of work is that of a capture, in this file or another.
     pub(super) fn is_captured(&self, trace: &Trace, row: usize) -> bool {
-        self.captured.binary_search_by_key(&(row as u32), |pair| pair.kernel).is_ok()
+        self.captured_by(row).is_some()
             || (trace.is_on_device(row) && trace.args.template(trace.events.args(row)).has(ArgKey::CapturedOperator))
     }
 }

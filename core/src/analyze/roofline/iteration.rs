@@ -2,23 +2,19 @@
 
 use std::collections::BTreeMap;
 
+use super::operation_sum::OperationSum;
 use super::row::RooflineRows;
 use crate::analyze::device::Peaks;
 use crate::analyze::selection::Selection;
 use crate::table::{Table, float, int};
-use crate::time::add_ns;
 
 /// An iteration's operations.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct IterationFlops {
     iteration: Option<i64>,
     dur_ns: i64,
-    flops: i64,
-    bytes: i64,
-    /// The time for all operations at their peaks; none where one of these is unknown.
-    compute_ns: Option<f64>,
-    /// Time of the operators that are counted, and of computation that is not.
-    counted_ns: i64,
+    sum: OperationSum,
+    /// Time of computation that is not counted.
     missed_ns: i64,
 }
 
@@ -33,10 +29,10 @@ pub(crate) static TABLE: Table<Vec<IterationFlops>> = Table {
     columns: &[
         int("iteration", |rows, at| rows[at].iteration),
         int("dur_ns", |rows, at| Some(rows[at].dur_ns)),
-        int("flops", |rows, at| Some(rows[at].flops)),
-        int("bytes", |rows, at| Some(rows[at].bytes)),
-        float("tflops", |rows, at| rows[at].per_ns(rows[at].flops as f64 / 1e3)),
-        float("share_of_peak", |rows, at| rows[at].per_ns(rows[at].compute_ns?)),
+        int("flops", |rows, at| Some(rows[at].sum.flops)),
+        int("bytes", |rows, at| Some(rows[at].sum.bytes)),
+        float("tflops", |rows, at| rows[at].per_ns(rows[at].sum.flops as f64 / 1e3)),
+        float("share_of_peak", |rows, at| rows[at].per_ns(rows[at].sum.compute_ns?)),
         float("covered_share", |rows, at| rows[at].covered_share()),
     ],
 };
@@ -47,8 +43,9 @@ impl IterationFlops {
     }
 
     fn covered_share(&self) -> Option<f64> {
-        let all = self.counted_ns as f64 + self.missed_ns as f64;
-        (all > 0.0).then(|| self.counted_ns as f64 / all)
+        let counted_ns = self.sum.counted_ns as f64;
+        let all = counted_ns + self.missed_ns as f64;
+        (all > 0.0).then(|| counted_ns / all)
     }
 }
 
@@ -59,26 +56,14 @@ pub(super) fn rows(selection: &Selection<'_>, rows: &RooflineRows, peaks: Option
     let has_any = rows.calls.iter().any(|call| call.iteration.is_some());
     let counted = rows.calls.iter().filter_map(|call| Some((call, call.row?)));
     for (call, row) in counted.filter(|(call, _)| call.iteration.is_some() == has_any) {
-        let (at, ns) = (&call.iteration, &call.ns);
-        let iteration = at.map(|at| &linked.links.iterations[at as usize]);
-        let number = iteration.map(|iteration| iteration.number);
-        let dur_ns = iteration.map_or_else(|| selection.len_ns(), |iteration| iteration.dur.0);
-        let missed_ns = rows.missed_ns.get(at).copied().unwrap_or_default();
-        let new = || IterationFlops {
-            iteration: number,
-            dur_ns,
-            compute_ns: Some(0.0),
-            missed_ns,
-            ..IterationFlops::default()
+        let iteration = call.iteration.map(|at| &linked.links.iterations[at as usize]);
+        let row_of = || IterationFlops {
+            iteration: iteration.map(|iteration| iteration.number),
+            dur_ns: iteration.map_or_else(|| selection.len_ns(), |iteration| iteration.dur.0),
+            missed_ns: rows.missed_ns.get(&call.iteration).copied().unwrap_or_default(),
+            sum: OperationSum::default(),
         };
-        let sum = iterations.entry(*at).or_insert_with(new);
-        add_ns(&mut sum.counted_ns, *ns);
-        let work = rows.work(row);
-        sum.flops = sum.flops.saturating_add(work.cost.flops);
-        sum.bytes = sum.bytes.saturating_add(work.cost.bytes);
-        if work.cost.flops > 0 && work.precision.is_some() {
-            sum.compute_ns = sum.compute_ns.zip(work.compute_ns(peaks)).map(|(sum, ns)| sum + ns);
-        }
+        iterations.entry(call.iteration).or_insert_with(row_of).sum.add(rows.work(row), call.ns, peaks);
     }
     iterations.into_values().collect()
 }

@@ -14,6 +14,7 @@ mod mask;
 mod matmul;
 pub(super) mod module;
 mod normalisation;
+mod operation_sum;
 mod optimizer;
 mod outcome;
 mod pooling;

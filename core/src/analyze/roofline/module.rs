@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::FxHashMap;
 
+use super::operation_sum::OperationSum;
 use super::row::RooflineRows;
 use crate::analyze::device::Peaks;
 use crate::analyze::module::class_of;
@@ -16,13 +17,9 @@ use crate::time::add_ns;
 #[derive(Debug, Clone)]
 pub(crate) struct ModuleFlops {
     class: String,
-    flops: i64,
-    bytes: i64,
-    /// Time of all operators but those that communicate, and of those whose cost is known.
+    /// Time of all operators but those that communicate.
     total_ns: i64,
-    counted_ns: i64,
-    /// The time for all operations at their peaks; none where one of these is unknown.
-    compute_ns: Option<f64>,
+    sum: OperationSum,
 }
 
 /// `tflops = flops / total_ns`, `share_of_peak = Σ (flops of a call / peak of its type) /
@@ -37,16 +34,16 @@ pub(crate) static TABLE: Table<Vec<ModuleFlops>> = Table {
 const COLUMNS: &[Column<Vec<ModuleFlops>>] = &[
     text("class", |rows, at, out| put_name(out, &rows[at].class)),
     int("total_ns", |rows, at| Some(rows[at].total_ns)),
-    int("flops", |rows, at| Some(rows[at].flops)),
-    int("bytes", |rows, at| Some(rows[at].bytes)),
-    float("tflops", |rows, at| rows[at].per_ns(rows[at].flops as f64 / 1e3)),
-    float("share_of_peak", |rows, at| rows[at].per_ns(rows[at].compute_ns?)),
-    float("covered_share", |rows, at| rows[at].per_ns(rows[at].counted_ns as f64)),
+    int("flops", |rows, at| Some(rows[at].sum.flops)),
+    int("bytes", |rows, at| Some(rows[at].sum.bytes)),
+    float("tflops", |rows, at| rows[at].per_ns(rows[at].sum.flops as f64 / 1e3)),
+    float("share_of_peak", |rows, at| rows[at].per_ns(rows[at].sum.compute_ns?)),
+    float("covered_share", |rows, at| rows[at].per_ns(rows[at].sum.counted_ns as f64)),
 ];
 
 impl ModuleFlops {
     fn new(class: &str) -> Self {
-        Self { class: class.to_owned(), flops: 0, bytes: 0, total_ns: 0, counted_ns: 0, compute_ns: Some(0.0) }
+        Self { class: class.to_owned(), total_ns: 0, sum: OperationSum::default() }
     }
 
     fn per_ns(&self, value: f64) -> Option<f64> {
@@ -67,14 +64,10 @@ pub(super) fn rows(linked: &LinkedTrace, rows: &RooflineRows, peaks: Option<&Pea
             (None, None) => continue,
         };
         for class in around {
-            let sum = classes.entry(class.clone()).or_insert_with(|| ModuleFlops::new(class));
-            add_ns(&mut sum.total_ns, call.ns);
-            let Some(work) = call.row.map(|row| rows.work(row)) else { continue };
-            add_ns(&mut sum.counted_ns, call.ns);
-            sum.flops = sum.flops.saturating_add(work.cost.flops);
-            sum.bytes = sum.bytes.saturating_add(work.cost.bytes);
-            if work.cost.flops > 0 && work.precision.is_some() {
-                sum.compute_ns = sum.compute_ns.zip(work.compute_ns(peaks)).map(|(sum, ns)| sum + ns);
+            let of_class = classes.entry(class.clone()).or_insert_with(|| ModuleFlops::new(class));
+            add_ns(&mut of_class.total_ns, call.ns);
+            if let Some(row) = call.row {
+                of_class.sum.add(rows.work(row), call.ns, peaks);
             }
         }
     }
