@@ -178,7 +178,8 @@ impl<'a> Selection<'a> {
 
     /// Why there may be no device work.
     pub(super) fn why_nothing_ran(&self) -> &'static str {
-        if lacks_device_work(&self.linked.trace) {
+        let lost = &self.linked.links.lost_launches;
+        if lacks_device_work(&self.linked.trace) || lost.iter().any(|row| self.contains(*row as usize)) {
             "device work ran, but the file has none of its records (see `problems`)"
         } else if !of_unknown_kind(&self.linked.trace).is_empty() {
             "no kernel, copy or fill was recognised (see `problems`)"

@@ -4,7 +4,7 @@ use super::iteration::Iteration;
 use super::step_state::StepState;
 use crate::sort;
 use crate::strings::TextCache;
-use crate::time::{Ts, add_ns};
+use crate::time::Ts;
 use crate::trace::Trace;
 use crate::trace::kind::EventKind;
 use crate::trace::step_name::Phase;
@@ -38,8 +38,8 @@ pub(super) fn mark(trace: &Trace, iterations: &mut [Iteration]) {
         }
         let mut later: Vec<i64> = places[places.len() / 2..].iter().map(|place| iterations[*place].dur.0).collect();
         sort::ascending(&mut later);
-        let mut limit = later[later.len() / 2] / 100 * WARM_UP;
-        add_ns(&mut limit, later[later.len() / 2] % 100 * WARM_UP / 100);
+        let median = later[later.len() / 2];
+        let limit = (median / 100).saturating_mul(WARM_UP).saturating_add(median % 100 * WARM_UP / 100);
         let is_long = |place: &&usize| iterations[**place].dur.0 > limit;
         let num_warm = places[..places.len() / 2].iter().take_while(is_long).count();
         for (at, place) in places.into_iter().enumerate() {

@@ -209,7 +209,7 @@ impl ReplayCall {
             peer_place: place.filter(|_| pattern.is_p2p()).or(self.peer_place).filter(|_| !is_of_any),
             tag: given.ints().nth(usize::from(!is_of_any)).filter(|_| pattern.is_p2p()),
             is_async: given.truth().or(self.is_async),
-            collective: spelled(name, given.is_list(0)).unwrap_or(self.collective),
+            collective: spelled(name, pattern, given.is_list(0)).unwrap_or(self.collective),
             ..self
         }
     }
@@ -220,7 +220,7 @@ impl ReplayCall {
             message: CollectiveMessage::of_function(pattern, given),
             root_place: given.int().filter(|_| pattern == CollectivePattern::Broadcast).or(self.root_place),
             is_async: Some(true),
-            collective: spelled(name, given.is_list(0)).unwrap_or(self.collective),
+            collective: spelled(name, pattern, given.is_list(0)).unwrap_or(self.collective),
             group_name: texts.last().map(|name| (*name).to_owned()).or(self.group_name),
             reduction: texts.first().filter(|_| texts.len() > 1).map(|name| (*name).to_owned()),
             ..self
@@ -234,9 +234,11 @@ impl ReplayCall {
     }
 }
 
-/// The name of an operator's collective, independent of its backend.
-fn spelled(name: &str, is_list: bool) -> Option<String> {
-    known(name).map(|(name, _)| exchange(name.to_owned(), is_list))
+/// The name of an operator's collective, independent of its backend. `None` where the call is of
+/// another pattern: a name and a message of two calls would contradict each other.
+fn spelled(name: &str, pattern: CollectivePattern, is_list: bool) -> Option<String> {
+    let known = known(name).filter(|(_, own)| *own == pattern);
+    known.map(|(name, _)| exchange(name.to_owned(), is_list))
 }
 
 /// One name for exchanges between lists of tensors, and one for those within a tensor.

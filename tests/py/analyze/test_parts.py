@@ -105,6 +105,23 @@ def test_a_trace_without_phases_says_so(trained: ks.Trace) -> None:
         trained.kernels(by="phase")
 
 
+def test_a_part_whose_work_was_lost_is_not_said_to_have_none() -> None:
+    events: list[dict[str, Any]] = []
+    for step in range(4):
+        host = {"ph": "X", "pid": 1, "tid": 1, "ts": 100 * step, "dur": 90}
+        events.append({**host, "cat": "user_annotation", "name": f"ProfilerStep#{step}"})
+        args = {"correlation": step + 1}
+        events.append({**host, "cat": "cuda_runtime", "name": "cudaLaunchKernel", "dur": 5, "args": args})
+        if step:
+            device = {"ph": "X", "pid": 0, "tid": 7, "ts": 100 * step + 9, "dur": 20, "args": args}
+            events.append({**device, "cat": "kernel", "name": "gemm"})
+    trace = ks.read(json.dumps({"traceEvents": events}).encode())
+    for part in ({"iteration": 0}, {"annotation": "ProfilerStep#0"}):
+        found = trace.kernels(**part)
+        assert len(found) == 0
+        assert found.reason == "device work ran, but the file has none of its records (see `problems`)", part
+
+
 def test_a_rank_may_lack_what_another_has(tmp_path: Path) -> None:
     def stage(rank: int) -> dict[str, Any]:
         event = {"ph": "X", "pid": 1, "tid": 1, "ts": 0, "dur": 9}
