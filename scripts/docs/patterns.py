@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import kinetoscope as ks
 from kinetoscope._analysis.session import TimelineSession
-from program import GEMM, HALF, LAYERS, TOKENS, WIDTH, Program
+from program import GEMM, HALF, LAYERS, NORM, TOKENS, WIDTH, Program
 from synthetic_cuda import COMPUTE, RELU
 
 FILL = (
@@ -266,6 +266,49 @@ def uncaptured_decode(program: Program) -> None:
             program.wait()
 
 
+def graph_break(program: Program) -> None:
+    """A call of `.item()` cuts the compiled function in two: the host checks guards in between."""
+    for _ in program.iterations():
+        with program.operator("Torch-Compiled Region: 0/0"):
+            _graph(program, 3)
+            with program.operator("aten::item", [[]]):
+                program.idle(180)
+            with program.operator("TorchDynamo Cache Lookup"):
+                program.idle(90)
+            with program.operator("Torch-Compiled Region: 1/0"):
+                with program.frame("model.py(48): torch_dynamo_resume_in_forward_at_48"):
+                    _graph(program, 3)
+        program.wait()
+
+
+def small_graphs(program: Program) -> None:
+    """Each layer is a graph of three kernels. The launch of a graph takes longer than its work."""
+    for _ in program.iterations():
+        for _ in range(12):
+            program.idle(30)
+            program.kernel(NORM, 4)
+            launch = program.events[-1]["args"]["correlation"]
+            _replayed(program, launch, (GEMM, 6), (RELU, 3))
+        program.wait()
+
+
+def _graph(program: Program, layers: int) -> None:
+    """A call of a compiled graph."""
+    with program.operator("## Call CompiledFxGraph f3kpyormhod ##"):
+        for _ in range(layers):
+            program.compute("aten::addmm", GEMM, 24, [[TOKENS, WIDTH], [WIDTH, WIDTH]])
+
+
+def _replayed(program: Program, launch: int, *kernels: tuple[str, int]) -> None:
+    """Makes the last launch that of a graph, with further kernels."""
+    call = next(event for event in reversed(program.events) if event["cat"] == "cuda_runtime")
+    call["name"] = "cudaGraphLaunch"
+    for name, us in kernels:
+        start = program.stream_free[COMPUTE]
+        program.device_event("kernel", name, COMPUTE, start, us * 1000, launch)
+        program.stream_free[COMPUTE] = start + us * 1000 + 1_000
+
+
 # --- several ranks -------------------------------------------------------------------------------
 
 
@@ -323,6 +366,8 @@ _LARGE: Loops = (
     out_of_memory,
     exposed_communication,
     uncaptured_decode,
+    graph_break,
+    small_graphs,
 )
 _SMALL: Loops = (gradients_zeroed, unaligned_matmul, conv_bias_before_batch_norm, indexing_in_a_loop)
 _OF_JOBS: Loops = (straggler, imbalanced_ranks)

@@ -13,25 +13,25 @@ use crate::worker::assert_alike;
 
 /// A step of a stage: forward or backward of a micro-batch, on a chunk of the model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Step {
-    is_forward: bool,
-    batch: i64,
-    chunk: i64,
+pub(crate) struct Step {
+    pub(crate) is_forward: bool,
+    pub(crate) batch: i64,
+    pub(crate) chunk: i64,
 }
 
 /// The steps of each stage in its order.
-type Schedule = Vec<Vec<Step>>;
+pub(crate) type Schedule = Vec<Vec<Step>>;
 
-fn step(is_forward: bool, batch: i64, chunk: i64) -> Step {
+pub(crate) fn step(is_forward: bool, batch: i64, chunk: i64) -> Step {
     Step { is_forward, batch, chunk }
 }
 
-fn gpipe(num_stages: i64, num_batches: i64) -> Schedule {
+pub(crate) fn gpipe(num_stages: i64, num_batches: i64) -> Schedule {
     let steps = |is_forward| (0..num_batches).map(move |batch| step(is_forward, batch, 0));
     (0..num_stages).map(|_| steps(true).chain(steps(false)).collect()).collect()
 }
 
-fn one_forward_one_backward(num_stages: i64, num_batches: i64) -> Schedule {
+pub(crate) fn one_forward_one_backward(num_stages: i64, num_batches: i64) -> Schedule {
     let stage = |stage: i64| {
         let warm = (num_stages - stage - 1).min(num_batches);
         let mut steps: Vec<Step> = (0..warm).map(|batch| step(true, batch, 0)).collect();
@@ -45,7 +45,7 @@ fn one_forward_one_backward(num_stages: i64, num_batches: i64) -> Schedule {
 }
 
 /// Two chunks a stage; all micro-batches go through the first, then through the second, and back.
-fn interleaved(num_stages: i64, num_batches: i64) -> Schedule {
+pub(crate) fn interleaved(num_stages: i64, num_batches: i64) -> Schedule {
     let steps = |is_forward: bool, chunk| (0..num_batches).map(move |batch| step(is_forward, batch, chunk));
     let stage = |_| {
         let forward = steps(true, 0).chain(steps(true, 1));
@@ -63,7 +63,7 @@ fn source(stage: i64, of: Step, num_stages: i64, num_chunks: i64) -> Option<(i64
 
 /// Times of all steps, `[start, end]`, as they follow from the schedule. `dur` gives how long one
 /// takes on a stage.
-fn run(schedule: &Schedule, dur: &dyn Fn(i64, Step) -> i64) -> Vec<Vec<(Step, i64, i64)>> {
+pub(crate) fn run(schedule: &Schedule, dur: &dyn Fn(i64, Step) -> i64) -> Vec<Vec<(Step, i64, i64)>> {
     let num_stages = schedule.len() as i64;
     let num_chunks = schedule[0].iter().map(|step| step.chunk).max().unwrap() + 1;
     let mut ended: BTreeMap<(i64, Step), i64> = BTreeMap::new();
@@ -123,20 +123,57 @@ fn put_at(events: &mut Vec<Value>, name: &str, stream: i64, (start, dur): (i64, 
         "args": {"correlation": id + 1, "device": 0, "stream": stream}}));
 }
 
-/// The traces of all stages. Everything is launched ahead; a receive runs from when the stage is
-/// free until its data are there.
+/// The marks that the host leaves beside the work of a stage.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum StageMarks {
+    /// None.
+    Bare,
+    /// Operators, those of the backward pass inside autograd's.
+    Operators,
+    /// Ranges with the name of the action.
+    Actions,
+}
+
 fn traces(schedule: &Schedule, dur: &dyn Fn(i64, Step) -> i64) -> Vec<RankedTrace> {
+    let ranks: Vec<i64> = (0..schedule.len() as i64).collect();
+    marked_traces(schedule, dur, &ranks, StageMarks::Bare)
+}
+
+/// The event of the host around the launch of a step, and an optimizer's after the last.
+fn mark(events: &mut Vec<Value>, marks: StageMarks, (stage, num_stages): (i64, i64), step: Step, called: usize) {
+    let (category, name) = match (marks, step.is_forward) {
+        (StageMarks::Bare, _) => return,
+        (StageMarks::Operators, true) => ("cpu_op", String::from("aten::mm")),
+        (StageMarks::Operators, false) => ("cpu_op", String::from("autograd::engine::evaluate_function: MmBackward0")),
+        (StageMarks::Actions, is_forward) => {
+            let letter = if is_forward { 'F' } else { 'B' };
+            ("user_annotation", format!("PP:{}{letter}{}", step.chunk * num_stages + stage, step.batch))
+        }
+    };
+    events.push(json!({"ph": "X", "cat": category, "name": name, "pid": 1, "tid": 1, "ts": called, "dur": 0.5}));
+}
+
+/// The traces of all stages, which have these ranks. Everything is launched ahead; a receive runs
+/// from when the stage is free until its data are there.
+pub(crate) fn marked_traces(
+    schedule: &Schedule,
+    dur: &dyn Fn(i64, Step) -> i64,
+    ranks: &[i64],
+    marks: StageMarks,
+) -> Vec<RankedTrace> {
     let num_stages = schedule.len() as i64;
     let num_chunks = schedule[0].iter().map(|step| step.chunk).max().unwrap() + 1;
     let done = run(schedule, dur);
     let stage = |(own, steps): (usize, &Vec<(Step, i64, i64)>)| {
         let (own, mut events, mut free, mut id) = (own as i64, Vec::new(), 100, 0);
+        let rank = |stage: i64| ranks[stage as usize];
         for (step, start, end) in steps {
             let from = source(own, *step, num_stages, num_chunks);
             if let Some((other, _)) = from.filter(|(other, _)| *other != own) {
-                message(&mut events, ("recv", own, other), free, (start - free).max(1), id);
+                message(&mut events, ("recv", rank(own), rank(other)), free, (start - free).max(1), id);
                 id += 1;
             }
+            mark(&mut events, marks, (own, num_stages), *step, id);
             put(&mut events, if step.is_forward { "gemm_fwd" } else { "gemm_bwd" }, 7, *start, end - start, id);
             id += 1;
             // Who takes it: the step of which this is the source.
@@ -144,19 +181,19 @@ fn traces(schedule: &Schedule, dur: &dyn Fn(i64, Step) -> i64) -> Vec<RankedTrac
                 (0..num_stages).flat_map(|other| (0..num_chunks).map(move |chunk| (other, Step { chunk, ..*step })));
             let taker = taker.filter(|(other, to)| source(*other, *to, num_stages, num_chunks) == Some((own, *step)));
             for (other, _) in taker.filter(|(other, _)| *other != own) {
-                message(&mut events, ("send", own, other), *end, 1, id);
+                message(&mut events, ("send", rank(own), rank(other)), *end, 1, id);
                 id += 1;
             }
             free = *end;
         }
-        let document = json!({"distributedInfo": {"rank": own, "world_size": num_stages}, "traceEvents": events});
+        let document = json!({"distributedInfo": {"rank": rank(own), "world_size": num_stages}, "traceEvents": events});
         let trace = read([Input::new(document.to_string().as_bytes())], Limits::default()).unwrap();
-        (Some(own), Arc::new(LinkedTrace::new(trace)))
+        (Some(rank(own)), Arc::new(LinkedTrace::new(trace)))
     };
     done.iter().enumerate().map(stage).collect()
 }
 
-fn usual(_: i64, step: Step) -> i64 {
+pub(crate) fn usual(_: i64, step: Step) -> i64 {
     if step.is_forward { 100 } else { 200 }
 }
 

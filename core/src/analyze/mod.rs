@@ -38,6 +38,7 @@ mod options;
 mod overlap;
 mod part;
 mod part_request;
+mod pipeline;
 mod plot;
 mod query;
 mod queue;

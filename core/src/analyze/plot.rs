@@ -32,6 +32,19 @@ pub enum Plot {
         /// The column that tells the functions apart, where there are several.
         series: Option<&'static str>,
     },
+    /// A bar a row from its start to its end, on a line for each value of `lane`.
+    Ranges {
+        /// The column that names the line.
+        lane: &'static str,
+        /// The column of starts, in nanoseconds.
+        start: &'static str,
+        /// The column of ends, in nanoseconds.
+        end: &'static str,
+        /// The column that colours the bar.
+        series: &'static str,
+        /// The column whose number stands in the bar.
+        label: &'static str,
+    },
     /// A point a row, on axes that count in powers of ten.
     Points {
         /// The column to the right.

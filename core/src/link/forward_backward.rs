@@ -84,7 +84,7 @@ struct NumberedOperators {
 }
 
 /// How autograd's engine names the operator around a backward operator.
-pub(super) const ENGINE_PREFIX: &str = "autograd::engine::evaluate_function: ";
+pub(crate) const ENGINE_PREFIX: &str = "autograd::engine::evaluate_function: ";
 
 /// Whether an operator is autograd's: `MmBackward0`, `autograd::engine::evaluate_function: …`.
 fn is_backward(name: &str) -> bool {

@@ -172,6 +172,12 @@ impl LinkedTrace {
         overlong::out_of_order(&self.trace)
     }
 
+    /// The number of the iteration that an event belongs to.
+    pub(crate) fn iteration_number(&self, row: usize) -> Option<i64> {
+        let at = self.links.iteration.get(row)?;
+        Some(self.links.iterations.get(at as usize)?.number)
+    }
+
     /// Device time of the work inside a host event, in nanoseconds; `None` where all of it was
     /// lost, or may be another thread's.
     pub fn known_device_ns(&self, row: usize) -> Option<i64> {

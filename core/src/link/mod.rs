@@ -71,6 +71,7 @@ pub use enclosing_events::{EnclosingEvents, MODULE_PREFIX};
 pub(crate) use enqueued_work::EnqueuedWork;
 pub(crate) use first_launch::FirstLaunch;
 pub use first_launch::UnlaunchedReason;
+pub(crate) use forward_backward::ENGINE_PREFIX;
 pub use forward_backward::ForwardBackward;
 pub use frame_origin::FrameOrigin;
 pub use graph::CapturedKernel;

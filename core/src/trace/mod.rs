@@ -13,6 +13,7 @@ pub mod kind;
 pub mod layout;
 pub mod node;
 pub mod number_pool;
+pub mod pipeline_action;
 mod producer;
 pub mod schema;
 pub mod step_name;

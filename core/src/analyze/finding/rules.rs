@@ -3,8 +3,8 @@
 use super::row::Finding;
 use super::rule::Rule;
 use super::{
-    allocation, between_steps, communication, compile, conv_bias, copy, indexing, launch_bound, loader, long_idle,
-    matmul, optimizer, out_of_memory, rank, start_up, sync, uncaptured_decode,
+    allocation, between_steps, communication, compile, conv_bias, copy, graph_break, indexing, launch_bound, loader,
+    long_idle, matmul, optimizer, out_of_memory, rank, small_graphs, start_up, sync, uncaptured_decode,
 };
 use crate::table::{Table, boolean, int, put, put_name, text};
 
@@ -30,6 +30,8 @@ pub(super) const RULES: &[&Rule] = &[
     &allocation::ALLOCATION,
     &out_of_memory::OUT_OF_MEMORY,
     &compile::RECOMPILATION,
+    &graph_break::GRAPH_BREAK,
+    &small_graphs::SMALL_GRAPHS,
     &communication::EXPOSED,
     &indexing::INDEXING,
     &rank::STRAGGLER,

@@ -47,6 +47,15 @@ pub(super) fn waited_for(job: &Job<'_>) -> Vec<StragglerRow> {
     measured(job, 0).0
 }
 
+/// The bubble of each member that is a stage of a pipeline, and the whole time of the pipeline.
+pub(super) fn bubbles(job: &Job<'_>) -> Vec<Option<(i64, i64)>> {
+    let mut bubbles = vec![None; job.parts.len()];
+    for row in waited_for(job) {
+        bubbles[row.member] = row.bubble;
+    }
+    bubbles
+}
+
 fn stragglers(job: &Job<'_>, options: &Options) -> AnalysisResult {
     let (rows, late) = measured(job, options.count("longest") as usize);
     AnalysisResult::of(&row::TABLE, rows, "no two ranks share a collective")

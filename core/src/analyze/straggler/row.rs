@@ -27,7 +27,7 @@ pub(crate) struct StragglerRow {
     caused_by_ns: [i64; DelayCause::ALL.len()],
     /// Time of its pipeline in which it neither worked nor waited for a slow stage; and the whole
     /// time of the pipeline.
-    bubble: Option<(i64, i64)>,
+    pub(super) bubble: Option<(i64, i64)>,
 }
 
 pub(crate) static TABLE: Table<Vec<StragglerRow>> = Table {

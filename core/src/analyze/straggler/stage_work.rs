@@ -92,11 +92,6 @@ impl StageWork {
     }
 }
 
-fn iteration(linked: &LinkedTrace, row: usize) -> Option<i64> {
-    let at = linked.links.iteration.get(row)?;
-    Some(linked.links.iterations[at as usize].number)
-}
-
 /// When an iteration began.
 fn start_of(linked: &LinkedTrace, number: Option<i64>) -> Option<Ts> {
     let iterations = &linked.links.iterations;
@@ -120,7 +115,7 @@ fn device_times(part: &Selection<'_>) -> BTreeMap<Option<i64>, WorkTimes> {
     let classes = classes(linked);
     let mut found: BTreeMap<Option<i64>, WorkTimes> = BTreeMap::new();
     for row in part.device_work().filter(|row| !messages.contains(&(*row as u32))) {
-        let times = found.entry(iteration(linked, row)).or_default();
+        let times = found.entry(linked.iteration_number(row)).or_default();
         times.any.push(part.time(row));
         if classes[row] != WorkClass::Communication {
             times.compute.push(part.time(row));
@@ -139,7 +134,7 @@ fn host_times(part: &Selection<'_>) -> BTreeMap<Option<i64>, WorkTimes> {
     let kinds = &linked.trace.events.kind;
     let mut times: BTreeMap<Option<i64>, WorkTimes> = BTreeMap::new();
     for row in part.rows().filter(|row| kinds[*row] == EventKind::Operator && !runs.contains(&(*row as u32))) {
-        times.entry(iteration(linked, row)).or_default().compute.push(part.time(row));
+        times.entry(linked.iteration_number(row)).or_default().compute.push(part.time(row));
     }
     for times in times.values_mut() {
         times.compute = difference(&union(std::mem::take(&mut times.compute)), &called);

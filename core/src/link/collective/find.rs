@@ -70,8 +70,7 @@ impl Collective {
 
     /// The number of the iteration in which it was called.
     pub fn iteration(&self, linked: &LinkedTrace) -> Option<i64> {
-        let at = linked.links.iteration.get(self.first_event()? as usize)?;
-        Some(linked.links.iterations[at as usize].number)
+        linked.iteration_number(self.first_event()? as usize)
     }
 
     /// This rank: the rank at the place that a record says, where that is neither a root's nor the

@@ -1,4 +1,4 @@
-//! Draws a table as an SVG chart, for pages without scripts: bars, waterfalls, steps, points.
+//! Draws a table as an SVG chart, for pages without scripts: bars, waterfalls, steps, ranges, points.
 //!
 //! Marks are bounded, whatever the table holds. Texts take the colour of the page around them;
 //! opened by itself, the picture follows the reader's preference for light or dark.
@@ -10,6 +10,7 @@ mod column;
 mod drawing;
 mod pillars;
 mod points;
+mod ranges;
 mod steps;
 mod style;
 
@@ -35,6 +36,7 @@ const NOTE_PITCH: f64 = 16.0;
 enum PlotColumns {
     Bars { label: Option<usize>, parts: Vec<usize> },
     Change { label: usize, sides: [usize; 2] },
+    Ranges { lane: usize, ends: [usize; 2], series: usize, label: usize },
     Steps { time: usize, value: usize, series: Option<usize> },
     Points { x: usize, y: usize, label: usize, ceiling: Option<[usize; 3]> },
 }
@@ -84,6 +86,7 @@ fn drawing(table: &dyn TableRows, plot: Option<Plot>, reason: Option<&str>) -> C
     match chosen {
         Some(PlotColumns::Bars { label, parts }) => bars::draw(table, label, &parts),
         Some(PlotColumns::Change { label, sides }) => change::draw(table, label, sides),
+        Some(PlotColumns::Ranges { lane, ends, series, label }) => ranges::draw(table, lane, ends, [series, label]),
         Some(PlotColumns::Steps { time, value, series }) => steps::draw(table, time, value, series),
         Some(PlotColumns::Points { x, y, label, ceiling }) => points::draw(table, [x, y], label, ceiling),
         None => said(if table.num_rows() > 0 { "no column can be drawn" } else { reason.unwrap_or("no rows") }),
@@ -100,6 +103,12 @@ fn found(table: &dyn TableRows, plot: Plot) -> Option<PlotColumns> {
         Plot::Change { label, before, after } => {
             PlotColumns::Change { label: at(label)?, sides: [at(before)?, at(after)?] }
         }
+        Plot::Ranges { lane, start, end, series, label } => PlotColumns::Ranges {
+            lane: at(lane)?,
+            ends: [at(start)?, at(end)?],
+            series: at(series)?,
+            label: at(label)?,
+        },
         Plot::Steps { time, value, series } => {
             PlotColumns::Steps { time: at(time)?, value: at(value)?, series: series.and_then(at) }
         }

@@ -36,6 +36,32 @@ class JobAnalyses(Analyses):
         """
         return self.analyze("job_critical_path", **part)
 
+    def pipeline(self, **part: lazy.Unpack[lazy.Selection]) -> lazy.AnalysisResult:
+        """Finds the stages of pipeline parallelism, with their bubbles; one row per rank.
+
+        Ranks that send messages to each other are a pipeline, if the messages have the order of
+        one. Passes come from the ranges that `torch.distributed.pipelining` records (`PP:2F0`,
+        `Forward 3`). Without such ranges, work between messages is a pass; operators of autograd's
+        engine make it a backward pass. Work of optimizers and communication do not count.
+
+        * `stage`: the place of the rank in the order of the forward pass
+        * `num_chunks`: the parts of the model on each rank, more than 1 in interleaved schedules
+        * `schedule`: the order of passes on the last stage: `gpipe`, `1f1b`, `interleaved`,
+          `zero_bubble` (backward passes in two parts) or `forward_only`
+        * `mean_forward_ns`, `mean_backward_ns`: the work of one pass; unequal stages show here
+        * `bubble_ns`: time of the pipeline in which the stage neither works nor waits for a slow
+          stage; `span_ns` is the time from the first work to the last of all stages
+        * `ideal_bubble_share = (p - 1) / (m * v + p - 1)` for `p` stages, `m` micro-batches and `v`
+          parts of the model per rank: the bubble of equally long stages. Null for `zero_bubble`
+
+        What neither ranges nor operators tell is null. Stages without a trace have no row, but
+        count in `num_stages`.
+
+        Further table: `micro_batches`, one row per pass of a micro-batch. `plot` draws it: a line
+        per rank, a colour per pass.
+        """
+        return self.analyze("pipeline", **part)
+
     def collectives(self, *, align_clocks: bool = False, **part: lazy.Unpack[lazy.Selection]) -> lazy.AnalysisResult:
         """Matches collectives across ranks: one row per rank and communication, trace after trace.
 

@@ -1,0 +1,71 @@
+//! Finds iterations that replay many small graphs.
+
+use std::collections::BTreeMap;
+
+use super::super::idle::IdleCause;
+use super::super::interval::{difference, total_ns, union, within};
+use super::super::number_text::plural;
+use super::super::statistics::median;
+use super::rule::{Rule, RuleScope};
+use super::rule_context::RuleContext;
+use super::rule_match::RuleMatch;
+use crate::time::TimeRange;
+use crate::vendor::launches_graph;
+
+pub(super) static SMALL_GRAPHS: Rule = Rule {
+    name: "small_graphs",
+    doc: "an iteration replays many small graphs, and the device waits for the next launch",
+    cost: "device idle time before graphs whose launch came late",
+    advice: "capture larger parts: remove graph breaks, or capture the whole step (in vLLM: cudagraph_mode FULL \
+             in place of PIECEWISE)",
+    is_pattern: false,
+    find: RuleScope::Trace(found),
+};
+
+/// Fewer graphs in an iteration are no pattern.
+const MIN_GRAPHS: usize = 8;
+
+/// Graphs with more kernels are not small.
+const MAX_KERNELS: i64 = 16;
+
+fn found(context: &RuleContext<'_>) -> Vec<RuleMatch> {
+    let mut num_kernels: BTreeMap<u32, i64> = BTreeMap::new();
+    for (launch, _) in context.links.launched.pairs() {
+        if launches_graph(context.name(*launch)) && context.selection.begins_inside(*launch as usize) {
+            *num_kernels.entry(*launch).or_default() += 1;
+        }
+    }
+    let mut graphs: BTreeMap<Option<u32>, Vec<u32>> = BTreeMap::new();
+    for launch in num_kernels.keys().filter(|launch| context.is_in_loop(**launch)) {
+        graphs.entry(context.links.iteration.get(*launch as usize)).or_default().push(*launch);
+    }
+    graphs.retain(|_, launches| {
+        launches.len() >= MIN_GRAPHS && median(launches.iter().map(|launch| num_kernels[launch])) <= MAX_KERNELS
+    });
+    let mut idle: BTreeMap<u32, Vec<TimeRange>> = BTreeMap::new();
+    for gap in context.gaps().iter().filter(|gap| gap.wait == IdleCause::Host) {
+        let launch = gap.launch.filter(|launch| num_kernels.contains_key(launch));
+        let Some(launch) = launch.filter(|launch| is_inside(context, *launch, gap.time)) else { continue };
+        if graphs.contains_key(&context.links.iteration.get(launch as usize)) {
+            let busy = within(context.busy.any.ranges(), gap.time);
+            idle.entry(launch).or_default().extend(difference(&[gap.time], &busy));
+        }
+    }
+    let idle: Vec<(u32, Vec<TimeRange>)> = idle.into_iter().map(|(launch, times)| (launch, union(times))).collect();
+    let costs: Vec<_> = idle.iter().map(|(launch, times)| (total_ns(times), *launch)).collect();
+    if costs.is_empty() {
+        return Vec::new();
+    }
+    let in_one = median(graphs.values().map(|launches| launches.len() as i64));
+    let size = median(graphs.values().flatten().map(|launch| num_kernels[launch]));
+    let detail = format!("{in_one} graphs of {} in an iteration", plural(size as usize, "kernel"));
+    let during = union(idle.into_iter().flat_map(|(_, times)| times).collect());
+    vec![RuleMatch::of("graphs", costs, 0.8).during(during).detailed(detail)]
+}
+
+/// Whether a gap lies inside the iteration of the launch that ends it: time between two iterations
+/// is not the graphs' fault.
+fn is_inside(context: &RuleContext<'_>, launch: u32, gap: TimeRange) -> bool {
+    let iteration = context.links.iteration.get(launch as usize);
+    iteration.is_none_or(|at| gap.start >= context.links.iterations[at as usize].start)
+}

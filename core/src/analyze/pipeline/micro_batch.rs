@@ -1,0 +1,204 @@
+//! Assigns the runs of a stage to micro-batches and passes.
+
+use std::collections::BTreeMap;
+
+use super::stage_record::{StageEvent, StageRecord, StageRun};
+use crate::sort;
+use crate::table::{Column, Table, int, put_name, text};
+use crate::trace::pipeline_action::PipelinePass;
+
+/// One pass of one micro-batch through a stage.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct MicroBatchRow {
+    pub(super) rank: i64,
+    /// Place of the rank in its pipeline.
+    pub(super) stage: usize,
+    /// Which of the rank's parts of the model; `None` if not known.
+    pub(super) chunk: Option<i64>,
+    pub(super) iteration: Option<i64>,
+    /// The number of the micro-batch; `None` if not known.
+    pub(super) micro_batch: Option<i64>,
+    pub(super) pass: PipelinePass,
+    pub(super) start_ns: i64,
+    pub(super) end_ns: i64,
+    pub(super) busy_ns: i64,
+}
+
+pub(super) static TABLE: Table<Vec<MicroBatchRow>> = Table {
+    name: "micro_batches",
+    doc: "one pass of one micro-batch through a stage of a pipeline",
+    num_rows: Vec::len,
+    columns: COLUMNS,
+};
+
+const COLUMNS: &[Column<Vec<MicroBatchRow>>] = &[
+    int("rank", |rows, at| Some(rows[at].rank)),
+    int("stage", |rows, at| i64::try_from(rows[at].stage).ok()),
+    int("chunk", |rows, at| rows[at].chunk),
+    int("iteration", |rows, at| rows[at].iteration),
+    int("micro_batch", |rows, at| rows[at].micro_batch),
+    text("pass", |rows, at, out| put_name(out, rows[at].pass.name())),
+    int("start_ns", |rows, at| Some(rows[at].start_ns)),
+    int("end_ns", |rows, at| Some(rows[at].end_ns)),
+    int("busy_ns", |rows, at| Some(rows[at].busy_ns)),
+];
+
+/// What tells the passes of a stage apart.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct StageSurroundings {
+    pub(super) rank: i64,
+    pub(super) stage: usize,
+    /// The ranks before and after it in the order of the forward pass.
+    pub(super) previous: Option<i64>,
+    pub(super) next: Option<i64>,
+}
+
+/// A run that is a pass of a micro-batch.
+#[derive(Debug, Clone, Copy)]
+struct StagePass {
+    run: StageRun,
+    pass: PipelinePass,
+    /// Whether a message came right before it.
+    is_fed: bool,
+}
+
+impl StageSurroundings {
+    /// The ranks around a stage. Those of three or more may form a ring, where each rank has
+    /// several parts of the model.
+    pub(super) fn of(order: &[i64], stage: usize) -> Self {
+        let (last, is_ring) = (order.len().saturating_sub(1), order.len() > 2);
+        let at = |place: usize| order.get(place).copied();
+        let previous = if stage == 0 && is_ring { at(last) } else { stage.checked_sub(1).and_then(at) };
+        let next = if stage == last && is_ring { at(0) } else { at(stage + 1) };
+        Self { rank: order[stage], stage, previous, next }
+    }
+
+    /// The passes of a rank, which has so many parts of the model if no names tell.
+    pub(super) fn micro_batches(&self, record: &StageRecord, num_chunks: Option<i64>) -> Vec<MicroBatchRow> {
+        let is_named = record.iterations.iter().flat_map(|(_, events)| events).any(has_action);
+        let of_iteration = |(iteration, events): &(Option<i64>, Vec<StageEvent>)| {
+            if is_named {
+                self.named(*iteration, events)
+            } else {
+                self.unnamed(*iteration, events, num_chunks == Some(1))
+            }
+        };
+        let mut rows: Vec<MicroBatchRow> = record.iterations.iter().flat_map(of_iteration).collect();
+        if is_named {
+            set_chunks(&mut rows);
+        }
+        rows
+    }
+
+    fn row(&self, iteration: Option<i64>, run: StageRun, pass: PipelinePass) -> MicroBatchRow {
+        MicroBatchRow {
+            rank: self.rank,
+            stage: self.stage,
+            chunk: None,
+            iteration,
+            micro_batch: None,
+            pass,
+            start_ns: run.start_ns,
+            end_ns: run.end_ns,
+            busy_ns: run.busy_ns,
+        }
+    }
+
+    /// Passes that ranges of the host name; the chunk is the part of the model, for now.
+    fn named(&self, iteration: Option<i64>, events: &[StageEvent]) -> Vec<MicroBatchRow> {
+        let of_run = |event: &StageEvent| {
+            let StageEvent::Run(run) = event else { return None };
+            let action = run.action?;
+            let row = self.row(iteration, *run, action.pass);
+            Some(MicroBatchRow { chunk: action.stage.or(Some(0)), micro_batch: Some(action.micro_batch), ..row })
+        };
+        events.iter().filter_map(of_run).collect()
+    }
+
+    /// Passes by the messages around them. Work is one only if it follows a message of its
+    /// direction or one follows it: optimizers and losses of other ranks do not.
+    fn unnamed(&self, iteration: Option<i64>, events: &[StageEvent], is_one: bool) -> Vec<MicroBatchRow> {
+        let mut counts: BTreeMap<PipelinePass, i64> = BTreeMap::new();
+        let row = |one: StagePass| {
+            let count = counts.entry(one.pass).or_default();
+            *count += 1;
+            MicroBatchRow {
+                chunk: is_one.then_some(0),
+                micro_batch: is_one.then_some(*count - 1),
+                ..self.row(iteration, one.run, one.pass)
+            }
+        };
+        self.passes(events).into_iter().map(row).collect()
+    }
+
+    /// How many parts of the model the first stage has: forward passes over those of the first
+    /// part, which no message feeds. `None` if iterations differ.
+    pub(super) fn num_chunks(&self, record: &StageRecord) -> Option<i64> {
+        let of_iteration = |(_, events): &(Option<i64>, Vec<StageEvent>)| {
+            let passes = self.passes(events);
+            let forward = passes.iter().filter(|one| one.pass == PipelinePass::Forward);
+            let num = forward.clone().count() as i64;
+            let num_first = forward.filter(|one| !one.is_fed).count() as i64;
+            (num > 0).then(|| (num_first > 0 && num % num_first == 0).then(|| num / num_first))
+        };
+        let mut found = record.iterations.iter().filter_map(of_iteration);
+        let first = found.next()??;
+        found.all(|other| other == Some(first)).then_some(first)
+    }
+
+    fn passes(&self, events: &[StageEvent]) -> Vec<StagePass> {
+        let mut passes: Vec<StagePass> = Vec::new();
+        // Messages since the pass before, per direction: forward, backward.
+        let mut received = [false; 2];
+        let mut is_fed = false;
+        let mut waiting: [Option<StagePass>; 2] = [None; 2];
+        for event in events {
+            match event {
+                StageEvent::Message { is_send: false, peer } => {
+                    received[usize::from(self.is_backward(*peer, false))] = true;
+                    is_fed = true;
+                }
+                StageEvent::Message { is_send: true, peer } => {
+                    let direction = usize::from(self.is_backward(*peer, true));
+                    passes.extend(waiting[direction].take());
+                    is_fed = false;
+                }
+                StageEvent::Run(run) => {
+                    let is_backward = run.is_backward;
+                    let pass = if is_backward { PipelinePass::Backward } else { PipelinePass::Forward };
+                    let one = StagePass { run: *run, pass, is_fed };
+                    let direction = usize::from(is_backward);
+                    if std::mem::take(&mut received[direction]) {
+                        waiting[direction] = None;
+                        passes.push(one);
+                    } else {
+                        waiting[direction] = Some(one);
+                    }
+                    is_fed = false;
+                }
+            }
+        }
+        sort::by_key(&mut passes, |one| (one.run.start_ns, one.run.end_ns));
+        passes
+    }
+
+    /// Whether a message belongs to the backward pass.
+    pub(super) fn is_backward(&self, peer: i64, is_send: bool) -> bool {
+        let (forward, backward) = if is_send { (self.next, self.previous) } else { (self.previous, self.next) };
+        Some(peer) == backward && Some(peer) != forward
+    }
+}
+
+fn has_action(event: &StageEvent) -> bool {
+    matches!(event, StageEvent::Run(StageRun { action: Some(_), .. }))
+}
+
+/// Numbers the parts of the model that a rank has.
+fn set_chunks(rows: &mut [MicroBatchRow]) {
+    let mut parts: Vec<i64> = rows.iter().filter_map(|row| row.chunk).collect();
+    parts.sort_unstable();
+    parts.dedup();
+    for row in rows {
+        row.chunk = row.chunk.and_then(|part| parts.binary_search(&part).ok()?.try_into().ok());
+    }
+}
