@@ -212,6 +212,28 @@ fn the_user_s_events_mark_steps_of_any_loop() {
 }
 
 #[test]
+fn gaps_divide_steps_of_a_loop_without_names() {
+    let mut calls = Vec::new();
+    for step in 0..4 {
+        for call in 0..3 {
+            calls.push((1, "cpu_op", "aten::mm", 1_000 * step + 100 * call, 40));
+            calls.push((1, "cuda_runtime", "cudaLaunchKernel", 1_000 * step + 100 * call + 10, 5));
+        }
+        calls.push((2, "cpu_op", "aten::loads", 1_000 * step + 600, 10));
+    }
+    let marked = |calls: &[Call<'_>]| LinkedTrace::with_iterations(linked(calls).trace, &[String::from("gaps")], 1);
+    let steps = marked(&calls).unwrap();
+    assert_eq!(iterations(&steps), [(0, 0, 240), (1, 1_000, 1_240), (2, 2_000, 2_240), (3, 3_000, 3_240)]);
+    let redacted = LinkedTrace::new(redact([&steps.trace], Redaction::default()).remove(0));
+    assert_eq!(iterations(&redacted), iterations(&steps));
+    let even: Vec<Call<'_>> = (0..9).map(|call| (1, "cpu_op", "aten::mm", 100 * call, 40)).collect();
+    let error = marked(&even).unwrap_err().to_string();
+    assert!(error.starts_with("expected gaps between the calls of a thread"), "{error}");
+    calls.push((1, "user_annotation", "gaps", 0, 50));
+    assert_eq!(iterations(&marked(&calls).unwrap()).len(), 1, "an event of that name marks iterations");
+}
+
+#[test]
 fn public_traces_of_engines_have_steps() {
     for (name, phase, num_requests) in [
         ("vllm_decode_full/graph_execution.json.gz", Phase::Decode, 32),

@@ -61,6 +61,10 @@ pub struct Summary {
     pub kernels: Vec<KernelRow>,
     /// How many different ones there are.
     pub num_kernels: u64,
+    /// `min(blocks per multiprocessor, 1)` of all kernels, as a mean over their time.
+    pub sm_efficiency: Option<f64>,
+    /// Estimated occupancy of all kernels in percent, as a mean over their time.
+    pub occupancy: Option<f64>,
     /// Modules of the most time.
     pub modules: Vec<ModuleRow>,
     /// How many different ones there are.
@@ -198,6 +202,8 @@ fn with_findings(
     let mut modules = modules(selection);
     let (num_operators, num_kernels) = (operators.len() as u64, kernels.len() as u64);
     let (num_modules, num_findings) = (modules.len() as u64, findings.len() as u64);
+    let sm_efficiency = mean_over_time(&kernels, |row| row.ran.sm_efficiency);
+    let occupancy = mean_over_time(&kernels, |row| row.ran.occupancy);
     operators.truncate(limit);
     kernels.truncate(limit);
     modules.truncate(limit);
@@ -208,6 +214,8 @@ fn with_findings(
         num_operators,
         kernels,
         num_kernels,
+        sm_efficiency,
+        occupancy,
         modules,
         num_modules,
         findings,
@@ -219,6 +227,13 @@ fn with_findings(
         health: health(linked),
         coverage: coverage(linked),
     }
+}
+
+/// The mean of a value over the time of the kernels that have it.
+fn mean_over_time(kernels: &[KernelRow], value: fn(&KernelRow) -> Option<f64>) -> Option<f64> {
+    let known = kernels.iter().filter_map(|row| Some((value(row)?, row.total_ns as f64)));
+    let (sum, time) = known.fold((0.0, 0.0), |(sum, time), (value, own)| (sum + value * own, time + own));
+    (time > 0.0).then(|| sum / time)
 }
 
 /// Length, utilization and kinds of a selection, without sums by name.

@@ -56,6 +56,8 @@ const COLUMNS: &[Column<Vec<Summary>>] = &[
     int("num_nodes", |rows, at| Some(rows[at].outline.num_nodes as i64)),
     int("num_devices", |rows, at| Some(rows[at].outline.devices.len() as i64)),
     float("busy_share", |rows, at| rows[at].busy_share()),
+    float("sm_efficiency", |rows, at| rows[at].sm_efficiency),
+    float("occupancy", |rows, at| rows[at].occupancy),
     int("num_iterations", |rows, at| {
         Some(rows[at].outline.iteration_time.as_ref().map_or(0, |time| time.count as i64))
     }),

@@ -82,7 +82,11 @@ impl LinkedTrace {
         if patterns.is_empty() || linked.links.iteration_source.taken == Some(StepMarker::User) {
             return Ok(linked);
         }
-        let expected = format!("host events with a name like one of {patterns:?}");
+        let expected = if linked.trace.has_iterations_by_gaps() {
+            String::from("gaps between the calls of a thread that are at least 3 times as long as all others")
+        } else {
+            format!("host events with a name like one of {patterns:?}")
+        };
         Err(ErrorKind::Request { expected, found: String::from("none") }.into())
     }
 

@@ -28,6 +28,7 @@ mod iteration;
 mod lane;
 mod late_step;
 mod launch;
+mod launch_group;
 mod launch_index;
 mod launch_order;
 mod launch_streams;

@@ -4,6 +4,7 @@
 use std::cmp::Reverse;
 
 use super::iteration::Iteration;
+use super::launch_group::{LaunchGroup, launch_groups};
 use crate::id::TrackId;
 use crate::sort;
 use crate::time::Ts;
@@ -134,6 +135,11 @@ impl StepMarkers {
         }
         for ranges in &mut ranges[1..] {
             keep_outermost(ranges);
+        }
+        let of_user = &mut ranges[StepMarker::User as usize];
+        if of_user.is_empty() && trace.has_iterations_by_gaps() {
+            let range = |LaunchGroup { row, track, start, end }| MarkerRange { row, track, start, end };
+            of_user.extend(launch_groups(trace).into_iter().map(range));
         }
         Self { ranges }
     }

@@ -14,6 +14,9 @@ pub fn iteration_number(name: &str) -> Option<i64> {
 /// Key of the header that keeps the names of the events that mark iterations.
 const PATTERNS: &str = "kinetoscope_iterations";
 
+/// In place of a name: iterations are what long gaps divide.
+const GAPS: &str = "gaps";
+
 impl Trace {
     /// Names of the events that mark iterations, as the user gave them; `*` stands for any text.
     pub fn iteration_patterns(&self) -> Vec<String> {
@@ -26,6 +29,11 @@ impl Trace {
         let patterns = self.iteration_patterns();
         let is_one = |text: &str| patterns.iter().any(|pattern| is_like(text, pattern));
         (!patterns.is_empty()).then(|| self.strings.iter().map(is_one).collect())
+    }
+
+    /// Whether the user wants the gaps between calls to divide iterations.
+    pub(crate) fn has_iterations_by_gaps(&self) -> bool {
+        matches!(&self.iteration_patterns()[..], [only] if only == GAPS)
     }
 
     /// Sets the names of the events that mark iterations; none for the usual ones. Applies when the

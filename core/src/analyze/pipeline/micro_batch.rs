@@ -53,15 +53,6 @@ pub(super) struct StageSurroundings {
     pub(super) next: Option<i64>,
 }
 
-/// A run that is a pass of a micro-batch.
-#[derive(Debug, Clone, Copy)]
-struct StagePass {
-    run: StageRun,
-    pass: PipelinePass,
-    /// Whether a message came right before it.
-    is_fed: bool,
-}
-
 impl StageSurroundings {
     /// The ranks around a stage. Those of three or more may form a ring, where each rank has
     /// several parts of the model.
@@ -76,12 +67,9 @@ impl StageSurroundings {
     /// The passes of a rank, which has so many parts of the model if no names tell.
     pub(super) fn micro_batches(&self, record: &StageRecord, num_chunks: Option<i64>) -> Vec<MicroBatchRow> {
         let is_named = record.iterations.iter().flat_map(|(_, events)| events).any(has_action);
-        let of_iteration = |(iteration, events): &(Option<i64>, Vec<StageEvent>)| {
-            if is_named {
-                self.named(*iteration, events)
-            } else {
-                self.unnamed(*iteration, events, num_chunks == Some(1))
-            }
+        let shortest = shortest_passes(record);
+        let of_iteration = |own: &(Option<i64>, Vec<StageEvent>)| {
+            if is_named { self.named(own.0, &own.1) } else { self.unnamed(own, shortest, num_chunks == Some(1)) }
         };
         let mut rows: Vec<MicroBatchRow> = record.iterations.iter().flat_map(of_iteration).collect();
         if is_named {
@@ -116,69 +104,77 @@ impl StageSurroundings {
     }
 
     /// Passes by the messages around them. Work is one only if it follows a message of its
-    /// direction or one follows it: optimizers and losses of other ranks do not.
-    fn unnamed(&self, iteration: Option<i64>, events: &[StageEvent], is_one: bool) -> Vec<MicroBatchRow> {
+    /// direction or one follows it, and if it is not much shorter than most: preparations and
+    /// optimizers are none.
+    fn unnamed(
+        &self,
+        (iteration, events): &(Option<i64>, Vec<StageEvent>),
+        shortest: [i64; 2],
+        is_one: bool,
+    ) -> Vec<MicroBatchRow> {
         let mut counts: BTreeMap<PipelinePass, i64> = BTreeMap::new();
-        let row = |one: StagePass| {
-            let count = counts.entry(one.pass).or_default();
+        let row = |(run, pass): (StageRun, PipelinePass)| {
+            let count = counts.entry(pass).or_default();
             *count += 1;
             MicroBatchRow {
                 chunk: is_one.then_some(0),
                 micro_batch: is_one.then_some(*count - 1),
-                ..self.row(iteration, one.run, one.pass)
+                ..self.row(*iteration, run, pass)
             }
         };
-        self.passes(events).into_iter().map(row).collect()
+        self.passes(events, shortest).into_iter().map(row).collect()
     }
 
-    /// How many parts of the model the first stage has: forward passes over those of the first
-    /// part, which no message feeds. `None` if iterations differ.
+    /// How many parts of the model the first stage has. All its backward passes receive a message,
+    /// and its forward passes but those of the first part. `None` if iterations differ.
     pub(super) fn num_chunks(&self, record: &StageRecord) -> Option<i64> {
+        let shortest = shortest_passes(record);
         let of_iteration = |(_, events): &(Option<i64>, Vec<StageEvent>)| {
-            let passes = self.passes(events);
-            let forward = passes.iter().filter(|one| one.pass == PipelinePass::Forward);
-            let num = forward.clone().count() as i64;
-            let num_first = forward.filter(|one| !one.is_fed).count() as i64;
-            (num > 0).then(|| (num_first > 0 && num % num_first == 0).then(|| num / num_first))
+            let passes = self.passes(events, shortest);
+            let num_forward = passes.iter().filter(|(_, pass)| *pass == PipelinePass::Forward).count() as i64;
+            let num_backward = passes.len() as i64 - num_forward;
+            let num_received = events.iter().filter(|event| is_receive(event)).count() as i64;
+            let num_first = num_forward - (num_received - num_backward);
+            let divides = num_first > 0 && num_forward % num_first == 0;
+            (num_forward > 0).then(|| divides.then(|| num_forward / num_first))
         };
         let mut found = record.iterations.iter().filter_map(of_iteration);
         let first = found.next()??;
         found.all(|other| other == Some(first)).then_some(first)
     }
 
-    fn passes(&self, events: &[StageEvent]) -> Vec<StagePass> {
-        let mut passes: Vec<StagePass> = Vec::new();
-        // Messages since the pass before, per direction: forward, backward.
+    /// Runs that are passes, with their directions.
+    fn passes(&self, events: &[StageEvent], shortest: [i64; 2]) -> Vec<(StageRun, PipelinePass)> {
+        let mut passes: Vec<(StageRun, PipelinePass)> = Vec::new();
+        // Per direction, forward and backward: whether a message came since the pass before, and a
+        // run that is a pass if a message follows.
         let mut received = [false; 2];
-        let mut is_fed = false;
-        let mut waiting: [Option<StagePass>; 2] = [None; 2];
+        let mut waiting: [Option<StageRun>; 2] = [None; 2];
+        let pass = |direction: usize| [PipelinePass::Forward, PipelinePass::Backward][direction];
         for event in events {
             match event {
                 StageEvent::Message { is_send: false, peer } => {
                     received[usize::from(self.is_backward(*peer, false))] = true;
-                    is_fed = true;
                 }
                 StageEvent::Message { is_send: true, peer } => {
                     let direction = usize::from(self.is_backward(*peer, true));
-                    passes.extend(waiting[direction].take());
-                    is_fed = false;
+                    passes.extend(waiting[direction].take().map(|run| (run, pass(direction))));
                 }
                 StageEvent::Run(run) => {
-                    let is_backward = run.is_backward;
-                    let pass = if is_backward { PipelinePass::Backward } else { PipelinePass::Forward };
-                    let one = StagePass { run: *run, pass, is_fed };
-                    let direction = usize::from(is_backward);
+                    let direction = usize::from(run.is_backward);
+                    if run.busy_ns < shortest[direction] {
+                        continue;
+                    }
                     if std::mem::take(&mut received[direction]) {
                         waiting[direction] = None;
-                        passes.push(one);
+                        passes.push((*run, pass(direction)));
                     } else {
-                        waiting[direction] = Some(one);
+                        waiting[direction] = Some(*run);
                     }
-                    is_fed = false;
                 }
             }
         }
-        sort::by_key(&mut passes, |one| (one.run.start_ns, one.run.end_ns));
+        sort::by_key(&mut passes, |(run, _)| (run.start_ns, run.end_ns));
         passes
     }
 
@@ -187,6 +183,26 @@ impl StageSurroundings {
         let (forward, backward) = if is_send { (self.next, self.previous) } else { (self.previous, self.next) };
         Some(peer) == backward && Some(peer) != forward
     }
+}
+
+/// A run that works for less than this part of the usual one is no pass.
+const MIN_PART: i64 = 10;
+
+/// The shortest passes of each direction, forward and backward.
+fn shortest_passes(record: &StageRecord) -> [i64; 2] {
+    [false, true].map(|is_backward| {
+        let of_event = |event: &StageEvent| match event {
+            StageEvent::Run(run) if run.is_backward == is_backward => Some(run.busy_ns),
+            _ => None,
+        };
+        let mut busy: Vec<i64> = record.iterations.iter().flat_map(|(_, events)| events).filter_map(of_event).collect();
+        sort::ascending(&mut busy);
+        busy.get(busy.len() * 3 / 4).map_or(0, |usual| usual / MIN_PART)
+    })
+}
+
+fn is_receive(event: &StageEvent) -> bool {
+    matches!(event, StageEvent::Message { is_send: false, .. })
 }
 
 fn has_action(event: &StageEvent) -> bool {

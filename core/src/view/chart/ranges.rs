@@ -132,7 +132,7 @@ fn body(all: &ChartRanges, (first, last): (i64, i64)) -> Markup {
                     rect x=(Px(x)) y=(Px(top)) width=(Px((wide - if wide > 3.0 { 1.0 } else { 0.0 }).max(0.5)))
                         height=(HEIGHT) fill=(colour) {}
                     @if fits {
-                        text x=(Px(x + wide / 2.0)) y=(Px(top + 11.0)) text-anchor="middle" fill="#fff" { (range.label) }
+                        text x=(Px(x + wide / 2.0)) y=(Px(top + 11.0)) text-anchor="middle" fill="#111" { (range.label) }
                     }
                 }
             }

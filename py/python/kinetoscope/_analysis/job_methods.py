@@ -13,6 +13,8 @@ class JobAnalyses(Analyses):
         """Summarizes each trace in one row: span, iterations, and share of busy device time.
 
         `busy_share` is the time with device work over `span_ns`; with several devices, their mean.
+        `sm_efficiency` is `min(blocks per multiprocessor, 1)` of all kernels, a mean over their time,
+        and `occupancy` likewise: low values mean kernels that are too small for the device.
         `iteration_mean_ns` and `iteration_std_ns` describe the iterations, `slowest_iteration` and
         `slowest_ns` the longest.
 
@@ -42,7 +44,8 @@ class JobAnalyses(Analyses):
         Ranks that send messages to each other are a pipeline, if the messages have the order of
         one. Passes come from the ranges that `torch.distributed.pipelining` records (`PP:2F0`,
         `Forward 3`). Without such ranges, work between messages is a pass; operators of autograd's
-        engine make it a backward pass. Work of optimizers and communication do not count.
+        engine make it a backward pass. Communication, optimizers, and work shorter than a tenth of the
+        usual pass do not count.
 
         * `stage`: the place of the rank in the order of the forward pass
         * `num_chunks`: the parts of the model on each rank, more than 1 in interleaved schedules

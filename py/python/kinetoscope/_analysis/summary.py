@@ -66,7 +66,10 @@ class Summary:
             cards.append(Card("nodes", text.count(data["num_nodes"])))
         if data["iteration_time"]:
             cards.append(Card("iterations", _iterations(data["iteration_time"]) + _left_out(data["problems"])))
-        return cards + [_device_card(device) for device in data["devices"]]
+        cards += [_device_card(device) for device in data["devices"]]
+        if data["sm_efficiency"] is not None:
+            cards.append(Card("SM efficiency", text.share(data["sm_efficiency"], 1)))
+        return cards
 
     @property
     def headline(self) -> str:

@@ -97,8 +97,10 @@ def read(  # noqa: PLR0913 - options by keyword
     file, and of all files of an archive together; default: no limit. `cache` is a folder of
     snapshots that make a second `read` of the same files fast; default: the folder of `use_cache`.
 
-    `iterations` names the host events that mark iterations; `*` stands for any text. By default,
-    `ProfilerStep#n` marks them, or a serving engine or trainer: `Trace.summary` tells.
+    `iterations` names the host events that mark iterations; `*` stands for any text. `"gaps"`
+    divides the calls of the thread that launches at gaps that are much longer than the others. By
+    default, `ProfilerStep#n` marks iterations, or a serving engine or trainer: `Trace.summary`
+    tells.
 
     `capture` is the trace of the capture of its CUDA or HIP graphs: a Trace, a path, a folder, or
     several. Replayed kernels get operator, module, Python line and inputs from it.
