@@ -108,7 +108,9 @@ impl<'a> ExpressionParser<'a, '_> {
             let Some((operator, own)) = found.filter(|(_, own)| *own >= level) else { return Some(left) };
             self.at += operator.len();
             let right = self.binary(own + 1)?;
-            self.found.num_ops = self.found.num_ops.saturating_add(1);
+            // Constants cost nothing.
+            let varies = [left, right].iter().any(|one| one.variables != 0 || one.is_loaded);
+            self.found.num_ops = self.found.num_ops.saturating_add(i64::from(varies));
             left = Operand { bounds: bounds(operator, left.bounds, right.bounds), ..left.with(right) };
         }
     }

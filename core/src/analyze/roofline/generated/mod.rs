@@ -32,8 +32,13 @@ const NO_FORMULA: &str = "generated kernel: its arguments do not determine the c
 /// The start of names of kernels from Inductor.
 const GENERATED: &str = "triton_";
 /// Kinds of kernels in their names, with the axes that they reduce.
-const KINDS: [(&str, usize); 4] =
-    [("triton_poi_fused_", 0), ("triton_per_fused_", 1), ("triton_red_fused_", 1), ("triton_split_scan_fused_", 1)];
+const KINDS: [(&str, usize); 5] = [
+    ("triton_poi_fused_", 0),
+    ("triton_per_fused_", 1),
+    ("triton_red_fused_", 1),
+    ("triton_spl_fused_", 1),
+    ("triton_mix_fused_", 1),
+];
 const TEMPLATE: &str = "triton_tem_fused_";
 
 /// The sources of generated kernels.
