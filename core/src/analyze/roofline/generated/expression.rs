@@ -245,21 +245,21 @@ impl<'a> ExpressionParser<'a, '_> {
     fn call(&mut self, name: &str, receiver: Operand, arguments: &[Operand], num_ops: i64) -> Operand {
         let all = arguments.iter().copied().fold(receiver, Operand::with);
         let first = || if receiver == Operand::default() { arguments.first().copied() } else { Some(receiver) };
-        match CallKind::of(name) {
-            CallKind::Same => first().unwrap_or_default(),
-            CallKind::Filled => arguments.get(1).copied().unwrap_or_default(),
-            CallKind::Free => all,
-            CallKind::Computed(ops) => {
+        match FunctionCost::of(name) {
+            FunctionCost::Same => first().unwrap_or_default(),
+            FunctionCost::Filled => arguments.get(1).copied().unwrap_or_default(),
+            FunctionCost::Free => all,
+            FunctionCost::Computed(ops) => {
                 self.found.num_ops = self.found.num_ops.saturating_add(ops);
                 all
             }
-            CallKind::Reduced(ops) => {
+            FunctionCost::Reduced(ops) => {
                 // A loop counted what it accumulated.
                 let is_accumulated = self.found.names.last().is_some_and(|name| name.starts_with('_'));
                 self.found.num_ops = self.found.num_ops.saturating_add(if is_accumulated { 0 } else { ops });
                 Operand { variables: all.variables & !self.reduced, ..all }
             }
-            CallKind::Index => {
+            FunctionCost::Index => {
                 self.found.num_ops = num_ops;
                 all
             }
@@ -269,7 +269,7 @@ impl<'a> ExpressionParser<'a, '_> {
 
 /// A function as its operations are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum CallKind {
+enum FunctionCost {
     /// Its first argument, in another form.
     Same,
     /// Its second argument, in every element.
@@ -287,7 +287,7 @@ enum CallKind {
 /// As `reduction` counts variances and sums of exponentials.
 const STATISTICS_OPS: i64 = 4;
 
-impl CallKind {
+impl FunctionCost {
     fn of(name: &str) -> Self {
         match name {
             "to" | "broadcast_to" | "reshape" | "view" | "expand_dims" | "cast" | "promote_to_tensor" | "trans" => {
