@@ -108,7 +108,7 @@ fn a_tensor_that_is_updated_is_read_and_written() {
     assert_eq!(counted("triton_poi_fused_add_exp_mul_0", &json!({}), &source), Err(reason.to_owned()));
 }
 
-/// RMSNorm of 64 rows of 256, kept in registers or in a loop that reads its input again.
+/// `RMSNorm` of 64 rows of 256, kept in registers or in a loop that reads its input again.
 fn norm(is_looped: bool) -> String {
     let persistent = "r0_index = tl.arange(0, R0_BLOCK)[None, :]\nr0_offset = 0\nr0_mask = tl.full([R0_BLOCK], True, tl.int1)[None, :]\n\
         roffset = r0_offset\nrindex = r0_index\nr0_1 = r0_index\nx0 = xindex\n\
@@ -378,6 +378,7 @@ fn hostile_sources_neither_panic_nor_take_long() {
         writeln!(many, "triton_{at} = async_compile.triton('triton_{at}', '''\ndef triton_(a):\n    x = 1\n''')")
             .unwrap();
     }
+    #[expect(clippy::disallowed_methods, reason = "a test of how long it takes")]
     let start = Instant::now();
     for case in [&long, &many] {
         assert_eq!(counted(name, &args, case).map(|(flops, _)| flops), Ok(None));
