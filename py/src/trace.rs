@@ -121,12 +121,15 @@ impl Trace {
     /// The compiled kernels with their nodes and lines, from files given by name and content.
     fn kernel_sources(&self, py: Python<'_>, files: Vec<(String, Vec<u8>)>) -> PyResult<Table> {
         let linked = self.linked();
-        let rows = interruptible(py, move || {
-            let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
-            let files: Vec<_> = files.into_iter().map(|(name, bytes)| SourceFile { name, text: text(bytes) }).collect();
-            kernel_sources(&linked, &files)
-        })?;
+        let rows = interruptible(py, move || kernel_sources(&linked, &source_files(files)))?;
         Ok(Table::new(KERNEL_SOURCES.of(&Arc::new(rows))))
+    }
+
+    /// The trace with files of sources, given by name and content, for costs of generated kernels.
+    fn with_sources(&self, py: Python<'_>, files: Vec<(String, Vec<u8>)>) -> PyResult<Self> {
+        let linked = self.linked();
+        let linked = interruptible(py, move || linked.with_sources(source_files(files)))?;
+        Ok(Self::of(Arc::new(linked)))
     }
 
     /// The names of the source files of compiled kernels, without folders.
@@ -326,6 +329,11 @@ pub(crate) fn redacted(
 pub(crate) fn clean_iteration(py: Python<'_>, traces: Vec<PyRef<'_, Trace>>) -> PyResult<Option<i64>> {
     let linked: Vec<_> = traces.iter().map(|trace| trace.linked()).collect();
     interruptible(py, move || kinetoscope::write::clean_iteration(linked.iter().map(AsRef::as_ref)))
+}
+
+fn source_files(files: Vec<(String, Vec<u8>)>) -> Vec<SourceFile> {
+    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+    files.into_iter().map(|(name, bytes)| SourceFile { name, text: text(bytes) }).collect()
 }
 
 impl Trace {

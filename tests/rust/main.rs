@@ -33,6 +33,7 @@ mod foreign;
 mod frames;
 mod fuzzed;
 mod gap;
+mod generated_kernels;
 mod graph_captures;
 mod graph_marks;
 mod graph_nodes;

@@ -134,6 +134,7 @@ impl CaptureFacts<'_> {
                 input(ArgKey::InputStrides, "Input Strides");
                 input(ArgKey::ConcreteInputs, "Concrete Inputs");
             }
+            input(ArgKey::KernelFile, "kernel_file");
         }
         let frames = self.capture.frames();
         if let Some(line) = frames.line.get(launch) {

@@ -1,6 +1,6 @@
 //! A trace with its links, and data derived from both on first use.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use rustc_hash::FxHashMap;
 use serde_json::Value;
@@ -15,6 +15,7 @@ use super::enclosing_events::{self, EnclosingEvents};
 use super::forward_backward::{self, ForwardBackward};
 use super::links::Links;
 use super::lost_work::{self, LostWork};
+use super::source_file::SourceFile;
 use super::step_marker::StepMarker;
 use super::{linker, node, node_spans, observed_iteration, overlong, relink, sync};
 use crate::error::{Error, ErrorKind};
@@ -34,6 +35,8 @@ pub struct LinkedTrace {
     pub trace: Trace,
     /// Its links.
     pub links: Links,
+    /// Files of sources of its kernels, if any were given.
+    pub sources: Arc<[SourceFile]>,
     pub(super) range: OnceLock<TimeRange>,
     pub(super) processes: OnceLock<FxHashMap<StrId, u32>>,
     pub(super) device_names: OnceLock<Vec<String>>,

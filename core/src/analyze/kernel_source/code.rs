@@ -2,8 +2,9 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::fact::{KernelCode, KernelNodes, ProgramLine, SourceFile, base_name};
+use super::fact::{KernelCode, KernelNodes, ProgramLine};
 use super::mappings::Mappings;
+use crate::link::SourceFile;
 
 /// All that the files say.
 #[derive(Debug, Default)]
@@ -29,7 +30,7 @@ impl SourceCode {
             if file.text.trim_start().starts_with('{') {
                 code.mappings.read(&file.text);
             } else {
-                let base = base_name(&file.name);
+                let base = SourceFile::base_name(&file.name);
                 let own = wanted_files.contains(base).then_some(base);
                 SourceReader {
                     code: &mut code,
@@ -48,7 +49,7 @@ impl SourceCode {
 
     /// The source of a kernel.
     pub(super) fn kernel(&self, name: &str, file: Option<&str>) -> Option<KernelCode> {
-        let own = file.and_then(|file| self.by_file.get(base_name(file)));
+        let own = file.and_then(|file| self.by_file.get(SourceFile::base_name(file)));
         let named = self.by_name.get(name);
         let (first, second) = (own.or(named)?, named);
         let place = first.place.clone().or_else(|| second?.place.clone());

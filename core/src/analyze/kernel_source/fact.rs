@@ -1,14 +1,5 @@
 //! Facts about compiled kernels, of a trace and of files.
 
-/// A file that may hold sources of kernels, or facts about them.
-#[derive(Debug, Clone)]
-pub struct SourceFile {
-    /// Its name for readers, relative to a folder.
-    pub name: String,
-    /// Its text.
-    pub text: String,
-}
-
 /// A kernel of the trace.
 #[derive(Debug, Clone, Default)]
 pub(super) struct CompiledKernel {
@@ -53,9 +44,4 @@ impl KernelNodes {
     pub(super) fn is_empty(&self) -> bool {
         self.sources.is_empty() && self.became.is_empty() && self.fragment.is_empty() && self.lines.is_empty()
     }
-}
-
-/// The last part of a path of any system.
-pub(super) fn base_name(path: &str) -> &str {
-    path.rsplit(['/', '\\']).next().unwrap_or(path)
 }

@@ -13,12 +13,12 @@ use std::collections::BTreeMap;
 use rustc_hash::FxHashMap;
 
 use crate::link::LinkedTrace;
+pub use crate::link::SourceFile;
 use crate::time::add_ns;
 use crate::trace::arg_key::ArgKey;
 use crate::trace::kind::EventKind;
 use code::SourceCode;
-pub use fact::SourceFile;
-use fact::{CompiledKernel, base_name};
+use fact::CompiledKernel;
 use row::rows_of;
 pub use row::{KERNEL_SOURCES, KernelSourceRow};
 
@@ -28,14 +28,15 @@ pub use row::{KERNEL_SOURCES, KernelSourceRow};
 /// starts with `triton_`.
 pub fn kernel_sources(linked: &LinkedTrace, files: &[SourceFile]) -> Vec<KernelSourceRow> {
     let kernels = compiled_kernels(linked);
-    let wanted = kernels.keys().map(|(name, file)| (name.as_str(), file.as_deref().map(base_name)));
+    let wanted = kernels.keys().map(|(name, file)| (name.as_str(), file.as_deref().map(SourceFile::base_name)));
     let code = SourceCode::of(wanted, files);
     kernels.iter().flat_map(|((name, file), kernel)| rows_of(name, file.as_deref(), kernel, &code)).collect()
 }
 
 /// The file names that the sources of a trace's kernels have, without folders.
 pub fn kernel_file_names(linked: &LinkedTrace) -> Vec<String> {
-    let names = compiled_kernels(linked).into_keys().filter_map(|(_, file)| Some(base_name(&file?).to_owned()));
+    let names =
+        compiled_kernels(linked).into_keys().filter_map(|(_, file)| Some(SourceFile::base_name(&file?).to_owned()));
     let mut names: Vec<_> = names.collect();
     names.sort_unstable();
     names.dedup();

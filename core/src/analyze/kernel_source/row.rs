@@ -1,7 +1,8 @@
 //! The table of kernels with their sources.
 
 use super::code::SourceCode;
-use super::fact::{CompiledKernel, KernelNodes, ProgramLine, base_name};
+use super::fact::{CompiledKernel, KernelNodes, ProgramLine};
+use crate::link::SourceFile;
 use crate::table::{Table, int, put, put_name, text};
 
 /// A compiled kernel with one of its nodes.
@@ -82,7 +83,7 @@ pub(super) fn rows_of(
     let reason = match (&place, file, told.is_empty()) {
         (Some(_) | None, _, false) => String::new(),
         (Some(_), _, true) => String::from("its source has no comments about nodes"),
-        (None, Some(file), true) => format!("no file {} beside the trace", base_name(file)),
+        (None, Some(file), true) => format!("no file {} beside the trace", SourceFile::base_name(file)),
         (None, None, true) => String::from("the trace names no source file, and no file defines the kernel"),
     };
     if told.is_empty() {

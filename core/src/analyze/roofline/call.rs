@@ -144,6 +144,11 @@ impl OperatorCall {
         })
     }
 
+    /// How many arguments there are.
+    pub(super) fn num_arguments(&self) -> usize {
+        self.arguments.len()
+    }
+
     /// The bytes of all tensors.
     pub(super) fn read_bytes(&self) -> i64 {
         self.all_tensors().fold(0, |sum, tensor| sum.saturating_add(tensor.bytes()))

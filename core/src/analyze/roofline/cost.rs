@@ -33,6 +33,10 @@ pub(super) enum OperatorFamily {
     Pooling,
     Loss,
     Optimizer,
+    /// Operators in one generated kernel.
+    Fused,
+    /// The same, where the source of the kernel is unknown, and its operations with it.
+    FusedOfUnknownOperations,
 }
 
 impl OperatorFamily {
@@ -53,6 +57,7 @@ impl OperatorFamily {
             Self::Pooling => "pooling",
             Self::Loss => "loss",
             Self::Optimizer => "optimizer",
+            Self::Fused | Self::FusedOfUnknownOperations => "fused",
         }
     }
 

@@ -192,7 +192,7 @@ fn result(call: &OperatorCall, is_in_place: bool) -> Option<(i64, Dtype)> {
 }
 
 /// The type that the tensors with dimensions are promoted to; of those without, where no other is.
-fn common(call: &OperatorCall) -> Option<Dtype> {
+pub(super) fn common(call: &OperatorCall) -> Option<Dtype> {
     let of = |is_wanted: fn(&TensorArgument) -> bool| {
         call.all_tensors().filter(|tensor| is_wanted(tensor)).map(|tensor| tensor.dtype).reduce(promoted)
     };

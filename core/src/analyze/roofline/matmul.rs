@@ -69,7 +69,7 @@ fn said(call: &OperatorCall, at: usize) -> Option<Dtype> {
 }
 
 /// The shape of a product; none of factors that do not fit.
-fn result(left: &[i64], right: &[i64], is_transposed: bool) -> Option<Vec<i64>> {
+pub(super) fn result(left: &[i64], right: &[i64], is_transposed: bool) -> Option<Vec<i64>> {
     let (summed, rows) = left.split_last()?;
     let (columns, right_summed, batch) = match right {
         [] => return None,

@@ -8,6 +8,7 @@ mod cost;
 mod dtype;
 mod elementwise;
 mod gather;
+mod generated;
 pub(super) mod iteration;
 mod loss;
 mod mask;
@@ -63,9 +64,12 @@ fn run(selection: &Selection<'_>, options: &Options) -> AnalysisResult {
     let recorded = if is_on_host { None } else { work::device_name(&selection) };
     let name = asked.or(recorded);
     let peaks = name.as_deref().and_then(Peaks::of);
-    let mut outcomes = CostOutcomes::default();
-    let work =
-        if is_on_host { RooflineWork::of_host(&selection, &mut outcomes) } else { RooflineWork::of_device(&selection) };
+    let mut outcomes = CostOutcomes::new(selection.linked);
+    let work = if is_on_host {
+        RooflineWork::of_host(&selection, &mut outcomes)
+    } else {
+        RooflineWork::of_device(&selection, &outcomes)
+    };
     let mut rows = RooflineRows::default();
     for call in &work.calls {
         rows.add(selection.linked, *call, outcomes.of(selection.linked, call));

@@ -6,6 +6,7 @@ use rustc_hash::FxHashMap;
 
 use super::call::{OperatorCall, UNTYPED_LIST};
 use super::cost::{OperatorCost, OperatorFamily};
+use super::generated::GeneratedKernels;
 use super::registry::CostModel;
 use super::serving;
 use super::work::{OperatorName, TimedCall};
@@ -40,9 +41,19 @@ const ANNOTATION: &str = "annotation, not an operator";
 pub(super) struct CostOutcomes {
     models: FxHashMap<OperatorName, Result<CostModel, &'static str>>,
     known: FxHashMap<(OperatorName, TemplateId), CostOutcome>,
+    generated: GeneratedKernels,
 }
 
 impl CostOutcomes {
+    pub(super) fn new(linked: &LinkedTrace) -> Self {
+        Self { generated: GeneratedKernels::of(linked), ..Self::default() }
+    }
+
+    /// Whether the source of a generated kernel is known.
+    pub(super) fn has_source(&self, kernel: &str) -> bool {
+        self.generated.has(kernel)
+    }
+
     pub(super) fn of(&mut self, linked: &LinkedTrace, call: &TimedCall) -> CostOutcome {
         let (row, trace) = (call.row as usize, &linked.trace);
         let name = call.name.text(trace);
@@ -55,7 +66,8 @@ impl CostOutcomes {
             return CostOutcome::Unmodelled(ANNOTATION);
         }
         let model = match model {
-            Ok(model) => model,
+            Ok(model) => Some(model),
+            Err(GENERATED) => None,
             Err(reason) => return CostOutcome::Unmodelled(reason),
         };
         if call.is_to_host {
@@ -65,7 +77,10 @@ impl CostOutcomes {
         if let Some(known) = self.known.get(&key) {
             return known.clone();
         }
-        let found = outcome(linked, row, name, model);
+        let found = match model {
+            Some(model) => outcome(linked, row, name, model),
+            None => self.generated.outcome(linked, row, name).unwrap_or(CostOutcome::Unmodelled(GENERATED)),
+        };
         let mut said = String::new();
         let mut says = |key| trace.args.write_text(&trace.strings, trace.events.args(row), key, &mut said);
         // The template does not contain the facts of a node.

@@ -73,15 +73,15 @@ const COLUMNS: &[Column<Vec<RooflineRow>>] = &[
     int("mean_ns", |rows, at| Some(rows[at].total_ns / rows[at].count.max(1))),
     int("min_ns", |rows, at| Some(rows[at].min_ns)),
     int("max_ns", |rows, at| Some(rows[at].max_ns)),
-    int("flops", |rows, at| Some(rows[at].work.cost.flops)),
+    int("flops", |rows, at| rows[at].work.flops()),
     int("bytes", |rows, at| Some(rows[at].work.cost.bytes)),
-    float("intensity", |rows, at| ratio(rows[at].work.cost.flops as f64, rows[at].work.cost.bytes as f64)),
-    float("tflops", |rows, at| rows[at].per_ns(rows[at].work.cost.flops).map(|flops| flops / 1e3)),
+    float("intensity", |rows, at| ratio(rows[at].work.flops()? as f64, rows[at].work.cost.bytes as f64)),
+    float("tflops", |rows, at| rows[at].per_ns(rows[at].work.flops()?).map(|flops| flops / 1e3)),
     float("gbps", |rows, at| rows[at].per_ns(rows[at].work.cost.bytes)),
     text("bound", |rows, at, out| put(out, rows[at].roof.bound)),
     float("peak_tflops", |rows, at| rows[at].roof.peak_tflops),
     float("roofline_ns", |rows, at| rows[at].roof.roofline_ns),
-    float("roof_tflops", |rows, at| rows[at].roof.tflops(rows[at].work.cost.flops)),
+    float("roof_tflops", |rows, at| rows[at].roof.tflops(rows[at].work.flops()?)),
     float("share_of_peak", |rows, at| {
         let row = &rows[at];
         ratio(row.roof.roofline_ns? * row.count as f64, row.total_ns as f64)
@@ -120,6 +120,11 @@ impl RooflineBound {
 }
 
 impl CallWork {
+    /// Operations of a call; `None` where they are unknown.
+    pub(super) fn flops(&self) -> Option<i64> {
+        (self.family != OperatorFamily::FusedOfUnknownOperations).then_some(self.cost.flops)
+    }
+
     fn dtype_name(&self) -> &'static str {
         if self.precision == Some(Precision::Tf32) { "tf32" } else { self.cost.dtype.name }
     }
@@ -132,7 +137,11 @@ impl CallWork {
         let peak_tflops = of(is_of_matrices).or_else(|| of(false));
         let compute_ns = peak_tflops.map_or(0.0, |tflops| self.cost.flops as f64 / (tflops * 1e3));
         let memory_ns = self.cost.bytes as f64 / peaks.bandwidth_gbps;
-        let bound = if compute_ns > memory_ns { "compute" } else { "memory" };
+        let bound = match self.flops() {
+            None => "",
+            Some(_) if compute_ns > memory_ns => "compute",
+            Some(_) => "memory",
+        };
         RooflineBound { peak_tflops, roofline_ns: Some(compute_ns.max(memory_ns)), bound }
     }
 
@@ -181,6 +190,9 @@ impl RooflineRows {
                 let precision = if is_tf32 { Some(Precision::Tf32) } else { cost.dtype.precision };
                 let at = self.place(linked, call.name, CallWork { family, cost, precision }, shapes);
                 self.modelled[at].add(call, linked.trace.events.position[row]);
+                if self.modelled[at].work.flops().is_none() {
+                    self.miss(linked, at_row, call.ns);
+                }
                 self.count(linked, call, Some(at));
             }
         }

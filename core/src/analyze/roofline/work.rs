@@ -69,6 +69,8 @@ struct KernelNameFacts {
 enum WorkCall {
     /// An operator or annotation.
     Owner(u32),
+    /// A generated kernel itself, of which only the source is known.
+    Kernel(u32),
     /// An operator that captured a graph, for one replay of it.
     Captured { operator: u32, launch: Option<u32> },
     /// The same by the number of an operator of another file.
@@ -76,12 +78,17 @@ enum WorkCall {
 }
 
 impl WorkCall {
-    fn of(linked: &LinkedTrace, row: usize) -> Option<Self> {
+    fn of(linked: &LinkedTrace, row: usize, outcomes: &CostOutcomes) -> Option<Self> {
         let (trace, launch) = (&linked.trace, linked.links.launch.get(row));
         if let Some(operator) = stated_id(linked, row) {
             return Some(Self::Stated { operator, launch });
         }
-        let operator = linked.links.operator.get(row)?;
+        let operator = linked.links.operator.get(row);
+        let is_of_own = operator.is_some_and(|operator| trace.events.name[operator as usize] == trace.events.name[row]);
+        if !is_of_own && linked.captured(row).is_none() && outcomes.has_source(trace.event_name(row)) {
+            return Some(Self::Kernel(row as u32));
+        }
+        let operator = operator?;
         let is_operator = trace.events.kind[operator as usize] == EventKind::Operator;
         Some(match linked.captured(row) {
             // Other inputs may have been captured: without a call, there is no cost.
@@ -95,7 +102,7 @@ impl WorkCall {
     fn timed(self, linked: &LinkedTrace, work: u32) -> TimedCall {
         let (trace, names) = (&linked.trace, &linked.trace.events.name);
         let (row, at, name) = match self {
-            Self::Owner(row) => (row, row, OperatorName::OfEvent(names[row as usize])),
+            Self::Owner(row) | Self::Kernel(row) => (row, row, OperatorName::OfEvent(names[row as usize])),
             Self::Captured { operator, .. } => (operator, work, OperatorName::OfEvent(names[operator as usize])),
             Self::Stated { .. } => {
                 let stated = trace.args.json_id(trace.events.args(work as usize), ArgKey::CapturedOperator);
@@ -115,14 +122,14 @@ fn stated_id(linked: &LinkedTrace, row: usize) -> Option<u64> {
 
 impl RooflineWork {
     /// Operators and annotations that own device work, with its durations.
-    pub(super) fn of_device(selection: &Selection<'_>) -> Self {
+    pub(super) fn of_device(selection: &Selection<'_>, outcomes: &CostOutcomes) -> Self {
         let (linked, events) = (selection.linked, &selection.linked.trace.events);
         let mut said: FxHashMap<StrId, KernelNameFacts> = FxHashMap::default();
         let mut places: FxHashMap<WorkCall, usize> = FxHashMap::default();
         let mut work = Self::default();
         for row in selection.device_work() {
             let ns = events.dur[row].0;
-            let Some(key) = WorkCall::of(linked, row) else {
+            let Some(key) = WorkCall::of(linked, row, outcomes) else {
                 work.unlinked.push((row as u32, ns));
                 continue;
             };

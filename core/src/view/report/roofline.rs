@@ -81,7 +81,7 @@ const UNMODELLED: ReportGrid = ReportGrid::of(
 )
 .by("total_ns");
 
-const FLOPS: TableColumn = tables::ROOFLINE.column("flops");
+const BYTES: TableColumn = tables::ROOFLINE.column("bytes");
 const TFLOPS: TableColumn = tables::ROOFLINE.column("tflops");
 const SHARE_OF_PEAK: TableColumn = tables::ROOFLINE_ITERATIONS.column("share_of_peak");
 const COVERED: TableColumn = tables::ROOFLINE_ITERATIONS.column("covered_share");
@@ -98,7 +98,7 @@ pub(super) fn section(source: &ReportSource<'_>) -> ReportResult<SectionOutcome>
     let unmodelled = top(source, &answer, tables::ROOFLINE_UNMODELLED.column("total_ns"), FEW)?;
     let devices = frame(&answer, tables::ROOFLINE_DEVICE.name, MAX_ROWS)?;
     let drawn = table(&answer, answer.drawn.unwrap_or(OPERATORS.table))?;
-    if !(0..rows.num_rows).any(|row| rows.number(FLOPS, row).is_some()) {
+    if !(0..rows.num_rows).any(|row| rows.number(BYTES, row).is_some()) {
         let reason = "no shapes were recorded; `record_shapes=True` records them";
         return Ok(SectionOutcome::missing(answer.reason, reason));
     }

@@ -9,12 +9,14 @@ from kinetoscope._base import lazy
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kinetoscope import _native
+    from kinetoscope.trace import Trace
 
 
 class KernelSources:
-    """The method of a trace that reads files beside it."""
+    """The methods of a trace that read files beside it."""
 
     source: str | None
+    execution_source: str | None
     _native: _native.Trace
 
     def kernel_sources(self, folder: str | os.PathLike[str] | None = None) -> lazy.Table:
@@ -41,3 +43,20 @@ class KernelSources:
 
         files = source_files(folder, self.source, self._native.kernel_file_names())
         return Table(self._native.kernel_sources(files))
+
+    def with_kernel_sources(self, folder: str | os.PathLike[str] | None = None) -> Trace:
+        """Returns the trace with the sources of its generated kernels, for `roofline`.
+
+        Reads the same files as `kernel_sources`, with the same errors. `roofline` then counts
+        operations of generated kernels, and bytes by the indices that each kernel loads and
+        stores. Files and snapshots written from the trace do not contain the sources.
+
+        ::
+
+            trace.with_kernel_sources().roofline()
+        """
+        from kinetoscope._io.kernel_sources import source_files
+        from kinetoscope.trace import Trace
+
+        files = source_files(folder, self.source, self._native.kernel_file_names())
+        return Trace(self._native.with_sources(files), self.source, self.execution_source)

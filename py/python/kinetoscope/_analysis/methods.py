@@ -430,6 +430,16 @@ class Analyses:
         * `bound`: which of the two terms is larger; `roof_tflops`: the rate at `roofline_ns`
         * `share_of_peak = roofline_ns / mean_ns`
 
+        Generated kernels of Inductor (`triton_…`) belong to the families `fused` and `matmul`:
+
+        * `bytes`: every tensor once, and no more elements than the launch has: a lower bound
+        * with their sources (`trace.with_kernel_sources()`), loads and stores count apart, and no
+          more elements than the indices reach; data-dependent indices reach one element per lane
+        * `flops`: with the source, arithmetic that leads to stored values, by element; selections,
+          casts and index arithmetic count 0; `2·M·N·K` for a template of a product, by its shapes
+        * without the source, `flops` and `bound` of a fused kernel are null; its time is not in
+          `covered_share`
+
         The family `variable_attention` has sequences whose lengths no trace records. Its `flops`
         and `roofline_ns` are upper bounds: they assume as few sequences as possible, all of the
         maximum length.
