@@ -287,8 +287,7 @@ def small_graphs(program: Program) -> None:
         for _ in range(12):
             program.idle(30)
             program.kernel(NORM, 4)
-            launch = program.events[-1]["args"]["correlation"]
-            _replayed(program, launch, (GEMM, 6), (RELU, 3))
+            _replayed(program, (GEMM, 6), (RELU, 3))
         program.wait()
 
 
@@ -299,10 +298,10 @@ def _graph(program: Program, layers: int) -> None:
             program.compute("aten::addmm", GEMM, 24, [[TOKENS, WIDTH], [WIDTH, WIDTH]])
 
 
-def _replayed(program: Program, launch: int, *kernels: tuple[str, int]) -> None:
+def _replayed(program: Program, *kernels: tuple[str, int]) -> None:
     """Makes the last launch that of a graph, with further kernels."""
-    call = next(event for event in reversed(program.events) if event["cat"] == "cuda_runtime")
-    call["name"] = "cudaGraphLaunch"
+    call = next(event for event in reversed(program.events) if event.get("cat") == "cuda_runtime")
+    call["name"], launch = "cudaGraphLaunch", call["args"]["correlation"]
     for name, us in kernels:
         start = program.stream_free[COMPUTE]
         program.device_event("kernel", name, COMPUTE, start, us * 1000, launch)

@@ -432,7 +432,7 @@ class Analyses:
 
         Generated kernels of Inductor (`triton_…`) belong to the families `fused` and `matmul`:
 
-        * `bytes`: every tensor once, and no more elements than the launch has: a lower bound
+        * `bytes`: every tensor once, and no more elements than the launch has: an estimate
         * with their sources (`trace.with_kernel_sources()`), loads and stores count apart, and no
           more elements than the indices reach; data-dependent indices reach one element per lane
         * `flops`: with the source, arithmetic that leads to stored values, by element; selections,
