@@ -2,8 +2,8 @@
 
 use super::analysis::Analysis;
 use super::{
-    annotation, breakdown, collective, copy_bandwidth, critical_path, finding, idle, kernel, launches, memory, module,
-    operator, options, overlap, queue, roofline, sequence, stacks, straggler, summary_table, verdict,
+    annotation, breakdown, collective, copy_bandwidth, critical_path, expert, finding, idle, kernel, launches, machine,
+    memory, module, operator, options, overlap, queue, roofline, sequence, stacks, straggler, summary_table, verdict,
 };
 use crate::error::Error;
 use crate::table::is_same;
@@ -25,6 +25,8 @@ pub const ANALYSES: &[&Analysis] = &[
     &idle::IDLE,
     &collective::COLLECTIVES,
     &straggler::STRAGGLERS,
+    &machine::MACHINES,
+    &expert::EXPERTS,
     &critical_path::CRITICAL_PATH,
     &critical_path::JOB_CRITICAL_PATH,
     &sequence::SEQUENCES,
