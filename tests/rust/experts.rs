@@ -2,7 +2,7 @@
 
 use kinetoscope::analyze::RankedTrace;
 use proptest::prelude::*;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::exchanges::{Record, traced};
 use crate::job::{asked, rows};

@@ -74,13 +74,21 @@ fn a_given_number_of_ranks_tells_inside_from_between() {
 #[test]
 fn hosts_in_file_names_number_machines_in_order_of_rank() {
     let host = |rank: i64| if rank < 2 { "zeta_1" } else { "alpha" };
-    let traces =
-        job(|rank| json!({"traceName": format!("log/{}_77{rank}.1698954910154219890.pt.trace.json", host(rank))}));
+    let traces = job(|rank| json!({"traceName": format!("log/{}_100.1698954910154219890.pt.trace.json", host(rank))}));
     let answer = asked("machines", &traces, &json!({}));
     let place = |rank| json!([rank, rank / 2, host(rank), "file_name", null]);
     assert_eq!(json!(rows(&answer, "machine_ranks", PLACE)), json!([place(0), place(1), place(2), place(3)]));
     assert_eq!(reaches(&traces, &json!({})), json!([["between", 2], ["inside", 4]]));
     worker::assert_alike(&traces, &json!({}));
+}
+
+#[test]
+fn a_file_name_of_another_process_names_no_host() {
+    let names = |rank: i64| json!({"traceName": format!("worker{rank}_step_12.1694128201557.pt.trace.json")});
+    let answer = asked("machines", &job(names), &json!({}));
+    assert_eq!(json!(rows(&answer, "machine_ranks", &["machine", "host"])), json!(vec![json!([null, null]); 4]));
+    let local = |_| json!({"traceName": "localhost_100.1694128201557.pt.trace.json"});
+    assert_eq!(reaches(&job(local), &json!({})), json!([[null, 6]]));
 }
 
 #[test]
@@ -105,7 +113,7 @@ fn groups_tell_ranks_without_a_trace() {
     let traces = job(|_| devices(2));
     assert_eq!(reaches(&traces[..1], &json!({})), json!([["between", 1], ["inside", 2]]));
     // A host name tells of its own rank alone.
-    let host = |rank: i64| json!({"traceName": format!("h{}_1.1698954910154219890.pt.trace.json", rank / 2)});
+    let host = |rank: i64| json!({"traceName": format!("h{}_100.1698954910154219890.pt.trace.json", rank / 2)});
     let traces = job(host);
     let few = [Arc::clone(&traces[0].1), Arc::clone(&traces[2].1)];
     let few: Vec<RankedTrace> = vec![(Some(0), few[0].clone()), (Some(2), few[1].clone())];

@@ -10,6 +10,7 @@ use super::analysis::{Analysis, CrossRank, Run};
 use super::collective::{ClockAlignment, holds, job_collectives};
 use super::job::Job;
 use super::options::{OptionDoc, OptionKind, Options};
+use super::plot::Plot;
 use super::result::AnalysisResult;
 use crate::link::Collective;
 use placement::Placement;
@@ -33,4 +34,5 @@ fn answer(job: &Job<'_>, options: &Options) -> AnalysisResult {
     let rows = row::rows(&meetings, &placement);
     AnalysisResult::of(&row::TABLE, rows, "no communication was recorded")
         .and(&rank_row::TABLE, rank_row::rows(placement))
+        .drawn(Plot::Bars { label: "collective", parts: &["total_ns"] })
 }

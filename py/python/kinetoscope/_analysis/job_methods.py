@@ -81,8 +81,8 @@ class JobAnalyses(Analyses):
 
         1. `ranks_per_machine`, if it is not 0: `machine = rank // ranks_per_machine`
         2. `host_name`, `file_name`: each trace names its host, as a header, or in `traceName` as
-           `<host>_<pid>.<time>.pt.trace.json`. A container counts as a machine. Readers drop the
-           header `host_name` unless `include_environment=True`
+           `<host>_<pid>.<time>.pt.trace.json` with a process of the trace. A container counts as a
+           machine. Readers drop the header `host_name` unless `include_environment=True`
         3. `devices`: all traces list the same number of devices, more than one, and
            `rank % devices` is the device of each rank. Then `machine = rank // devices`
         4. Host names of some traces; the machines of the others are unknown
