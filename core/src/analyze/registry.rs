@@ -2,8 +2,9 @@
 
 use super::analysis::Analysis;
 use super::{
-    annotation, breakdown, collective, copy_bandwidth, critical_path, finding, idle, kernel, launches, memory, module,
-    operator, options, overlap, pipeline, queue, roofline, sequence, stacks, straggler, summary_table, verdict,
+    annotation, breakdown, collective, copy_bandwidth, critical_path, expert, finding, idle, kernel, launches, machine,
+    memory, module, operator, options, overlap, pipeline, queue, roofline, sequence, stacks, straggler, summary_table,
+    verdict,
 };
 use crate::error::Error;
 use crate::table::is_same;
@@ -26,6 +27,8 @@ pub const ANALYSES: &[&Analysis] = &[
     &collective::COLLECTIVES,
     &straggler::STRAGGLERS,
     &pipeline::PIPELINE,
+    &machine::MACHINES,
+    &expert::EXPERTS,
     &critical_path::CRITICAL_PATH,
     &critical_path::JOB_CRITICAL_PATH,
     &sequence::SEQUENCES,

@@ -12,11 +12,11 @@ pub(crate) struct SkewRow {
     /// Its number among those that several traces have; `None` where only one has it.
     pub(super) collective_id: Option<u32>,
     /// The name of the collective.
-    pub(super) collective: Option<String>,
+    pub(in crate::analyze) collective: Option<String>,
     /// Its process group's name and description.
     pub(super) group: (Option<String>, Option<String>),
     /// The ranks of its process group.
-    pub(super) group_size: Option<i64>,
+    pub(in crate::analyze) group_size: Option<i64>,
     /// Its number in sequence.
     pub(super) seq: Option<i64>,
     /// The iteration it was called in, on the first trace that has it.
@@ -95,7 +95,7 @@ const COLUMNS: &[Column<Vec<SkewRow>>] = &[
 /// max e − min e`, `wait` as in [`JobCollective::waits_ns`] (`min(max a − a, d)` for symmetric
 /// collectives), `transfer = min d`, `algorithm = bytes / transfer`. `bus` is that times 2(n−1)/n
 /// for an all-reduce, (n−1)/n for gathers, scatters and exchanges, and 1 for others.
-pub(super) fn row(meeting: &JobCollective<'_>) -> SkewRow {
+pub(in crate::analyze) fn row(meeting: &JobCollective<'_>) -> SkewRow {
     let (arrivals, waits, transfer_ns) = (meeting.arrivals(), meeting.waits_ns(), meeting.transfer_ns());
     let ends = meeting.parts.iter().map(|part| Some(part.start?.0.saturating_add(part.dur_ns?)));
     let ends: Option<Vec<i64>> = ends.collect::<Option<_>>().filter(|_| arrivals.is_some());

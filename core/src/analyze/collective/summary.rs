@@ -11,12 +11,24 @@ use crate::time::sum_ns;
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct CollectiveSummaryRow {
     like: CollectiveKey,
-    count: u64,
-    total_ns: i64,
-    wait_ns: Option<i64>,
-    transfer_ns: i64,
+    totals: CollectiveTotals,
+}
+
+/// Times and bandwidths of several communications.
+#[derive(Debug, Clone, PartialEq)]
+pub(in crate::analyze) struct CollectiveTotals {
+    /// Each communication once for all ranks.
+    pub(in crate::analyze) count: u64,
+    /// The largest message of any rank, summed over communications; `None` where none is known.
+    pub(in crate::analyze) bytes: Option<i64>,
+    /// Summed over communications and ranks.
+    pub(in crate::analyze) total_ns: i64,
+    /// Summed over communications and ranks; `None` where none is known.
+    pub(in crate::analyze) wait_ns: Option<i64>,
+    /// Summed over communications; `None` where none is known.
+    pub(in crate::analyze) transfer_ns: Option<i64>,
     /// Least, median and greatest.
-    bus_gbps: Option<[f64; 3]>,
+    pub(in crate::analyze) bus_gbps: Option<[f64; 3]>,
 }
 
 /// The key of a group of collectives: name, process group, its size, element type and message
@@ -45,13 +57,13 @@ const COLUMNS: &[Column<Vec<CollectiveSummaryRow>>] = &[
     int("group_size", |rows, at| rows[at].like.group_size),
     text("dtype", |rows, at, out| put(out, rows[at].like.dtype.as_deref().unwrap_or_default())),
     int("bytes", |rows, at| rows[at].like.bytes),
-    int("count", |rows, at| Some(rows[at].count as i64)),
-    int("total_ns", |rows, at| Some(rows[at].total_ns)),
-    int("wait_ns", |rows, at| rows[at].wait_ns),
-    int("transfer_ns", |rows, at| Some(rows[at].transfer_ns)),
-    float("min_bus_gbps", |rows, at| Some(rows[at].bus_gbps?[0])),
-    float("median_bus_gbps", |rows, at| Some(rows[at].bus_gbps?[1])),
-    float("max_bus_gbps", |rows, at| Some(rows[at].bus_gbps?[2])),
+    int("count", |rows, at| Some(rows[at].totals.count as i64)),
+    int("total_ns", |rows, at| Some(rows[at].totals.total_ns)),
+    int("wait_ns", |rows, at| rows[at].totals.wait_ns),
+    int("transfer_ns", |rows, at| Some(rows[at].totals.transfer_ns.unwrap_or(0))),
+    float("min_bus_gbps", |rows, at| Some(rows[at].totals.bus_gbps?[0])),
+    float("median_bus_gbps", |rows, at| Some(rows[at].totals.bus_gbps?[1])),
+    float("max_bus_gbps", |rows, at| Some(rows[at].totals.bus_gbps?[2])),
 ];
 
 /// Like communications together, those that took the ranks most time first.
@@ -71,23 +83,33 @@ pub(super) fn summary(skews: &[SkewRow]) -> Vec<CollectiveSummaryRow> {
         };
         by_like.entry(like).or_default().push(skew);
     }
-    let mut rows: Vec<_> = by_like.into_iter().map(|(like, skews)| row(like, &skews)).collect();
-    sort::by_key(&mut rows, |row| std::cmp::Reverse(row.total_ns));
+    let row = |(like, skews): (CollectiveKey, Vec<&SkewRow>)| CollectiveSummaryRow {
+        like,
+        totals: CollectiveTotals::of(&skews),
+    };
+    let mut rows: Vec<_> = by_like.into_iter().map(row).collect();
+    sort::by_key(&mut rows, |row| std::cmp::Reverse(row.totals.total_ns));
     rows
 }
 
-fn row(like: CollectiveKey, skews: &[&SkewRow]) -> CollectiveSummaryRow {
-    let waits: Vec<_> = skews.iter().filter_map(|skew| skew.wait_ns).collect();
-    let mut speeds: Vec<_> = skews.iter().filter_map(|skew| skew.bus_gbps).collect();
-    sort::by(&mut speeds, f64::total_cmp);
-    let middle = speeds.get(speeds.len().saturating_sub(1) / 2).copied();
-    let speeds = speeds.first().copied().zip(middle).zip(speeds.last().copied());
-    CollectiveSummaryRow {
-        like,
-        count: skews.len() as u64,
-        total_ns: sum_ns(skews.iter().map(|skew| skew.total_ns)),
-        wait_ns: (!waits.is_empty()).then(|| sum_ns(waits)),
-        transfer_ns: sum_ns(skews.iter().filter_map(|skew| skew.transfer_ns)),
-        bus_gbps: speeds.map(|((least, middle), most)| [least, middle, most]),
+impl CollectiveTotals {
+    /// Adds up communications.
+    pub(in crate::analyze) fn of(skews: &[&SkewRow]) -> Self {
+        let known = |get: fn(&SkewRow) -> Option<i64>| {
+            let values: Vec<_> = skews.iter().filter_map(|skew| get(skew)).collect();
+            (!values.is_empty()).then(|| sum_ns(values))
+        };
+        let mut speeds: Vec<_> = skews.iter().filter_map(|skew| skew.bus_gbps).collect();
+        sort::by(&mut speeds, f64::total_cmp);
+        let middle = speeds.get(speeds.len().saturating_sub(1) / 2).copied();
+        let speeds = speeds.first().copied().zip(middle).zip(speeds.last().copied());
+        Self {
+            count: skews.len() as u64,
+            bytes: known(|skew| skew.bytes),
+            total_ns: sum_ns(skews.iter().map(|skew| skew.total_ns)),
+            wait_ns: known(|skew| skew.wait_ns),
+            transfer_ns: known(|skew| skew.transfer_ns),
+            bus_gbps: speeds.map(|((least, middle), most)| [least, middle, most]),
+        }
     }
 }

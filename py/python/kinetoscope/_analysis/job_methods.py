@@ -95,3 +95,58 @@ class JobAnalyses(Analyses):
         `wait_ns` over all ranks, `transfer_ns`, and minimum, median and maximum bandwidth.
         """
         return self.analyze("collectives", align_clocks=align_clocks, **part)
+
+    def machines(self, *, ranks_per_machine: int = 0, **part: lazy.Unpack[lazy.Selection]) -> lazy.AnalysisResult:
+        """Compares communication inside of machines with communication between them.
+
+        One row per collective, group size and `reach`. `reach` is `inside` if all ranks of the
+        process group are on one machine, and `between` if they are on several. It is null if
+        machines are unknown, and `reason` says why. A message counts with its two ranks alone.
+
+        `bytes` is the sum of the message sizes. `wait_ns`, `transfer_ns` and the bandwidths are
+        those of `collectives`: `wait_ns = Σ waits` over ranks, `transfer_ns = Σ` shortest run time.
+
+        The first rule that holds for the job tells the machines:
+
+        1. `ranks_per_machine`, if it is not 0: `machine = rank // ranks_per_machine`
+        2. `host_name`, `file_name`: each trace names its host, as a header, or in `traceName` as
+           `<host>_<pid>.<time>.pt.trace.json` with a process of the trace. A container counts as a
+           machine. Readers drop the header `host_name` unless `include_environment=True`
+        3. `devices`: all traces list the same number of devices, more than one, and
+           `rank % devices` is the device of each rank. Then `machine = rank // devices`
+        4. Host names of some traces; the machines of the others are unknown
+
+        Rules 1 and 3 also place ranks without a trace; rule 2 does if rule 3 agrees.
+
+        Further table: `machine_ranks`, the machine of each rank, its `host`, and the rule as
+        `source`.
+        """
+        return self.analyze("machines", ranks_per_machine=ranks_per_machine, **part)
+
+    def experts(self, **part: lazy.Unpack[lazy.Selection]) -> lazy.AnalysisResult:
+        """Measures the balance of a mixture of experts, from the splits of uneven all-to-alls.
+
+        One row per place and `direction`, in order of the first calls. The place is the `module`,
+        or without one the `position` among the exchanges of the group in the iteration. An exchange
+        is a `combine` if it swaps the splits of an earlier one of its iteration on all ranks. The
+        earlier one is the `dispatch`. In the backward pass, the gradient of a combine moves like a
+        dispatch. The direction is null if no other exchange tells.
+
+        * `received_rows`: rows (tokens) that all ranks receive, with those from themselves, in all
+          calls; `max_rows` and `mean_rows` are over ranks
+        * `imbalance = max_rows / mean_rows`: 1 if all ranks receive as many
+        * `busiest_rank`: the rank with `max_rows`; null if all ranks receive as many
+        * `bytes`: received bytes of all ranks; `wait_ns`: sum of the waits, as in `collectives`
+
+        Kineto cuts lists of more than 30 splits. Rows then follow from the elements of the message,
+        if a rank has a whole list: `rows = elements / (elements of that rank / rows of that rank)`.
+        Else rows are null, bytes take their place in `imbalance`, and `reason` says so. Execution
+        Traces have whole lists. `reason` also tells if ranks of the group have no trace.
+
+        All uneven exchanges are listed, those of sharded embeddings too. Even exchanges are not,
+        nor are kernels without recorded splits (DeepEP).
+
+        Further table: `expert_ranks`, rows and bytes that each rank sends and receives.
+        `share = received_rows / Σ received_rows` of the ranks.
+        """
+        return self.analyze("experts", **part)
