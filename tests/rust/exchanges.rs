@@ -17,7 +17,7 @@ pub(crate) struct Record {
     pub(crate) seq: i64,
     pub(crate) start: i64,
     pub(crate) dur: i64,
-    /// What goes in and comes out.
+    /// Elements that go in and come out.
     pub(crate) elems: [i64; 2],
     pub(crate) splits: [String; 2],
     pub(crate) module: Option<&'static str>,

@@ -28,7 +28,7 @@ fn received(routing: &Routing, rank: usize) -> Vec<i64> {
     routing.iter().map(|row| row[rank]).collect()
 }
 
-fn exchange(rank: usize, at: usize, sides: [Vec<i64>; 2], text: fn(&[i64]) -> String) -> Record {
+fn exchange(rank: usize, at: usize, sides: &[Vec<i64>; 2], text: fn(&[i64]) -> String) -> Record {
     Record {
         collective: "all_to_allv",
         group: "experts",
@@ -56,7 +56,7 @@ fn job(layers: &[Routing], text: fn(&[i64]) -> String, modules: &[&'static str])
             let back = [sides[1].clone(), sides[0].clone()];
             for (half, sides) in [sides, back].into_iter().enumerate() {
                 let module = modules.get(layer).copied();
-                records.push(Record { module, ..exchange(rank, 2 * layer + half, sides, text) });
+                records.push(Record { module, ..exchange(rank, 2 * layer + half, &sides, text) });
             }
         }
         traced(rank as i64, &json!({}), &records)
@@ -140,7 +140,7 @@ fn a_whole_list_tells_the_length_of_rows_for_cut_ones() {
     let cut = |rows: &[i64]| format!("[{}, {}, ...]", rows[0], rows[1]);
     let traces: Vec<_> = (0..4)
         .map(|rank| {
-            let mut record = exchange(rank, 0, [sent(&FIRST, rank), received(&FIRST, rank)], cut);
+            let mut record = exchange(rank, 0, &[sent(&FIRST, rank), received(&FIRST, rank)], cut);
             if rank == 2 {
                 record.splits[0] = whole(&sent(&FIRST, rank));
             }
@@ -162,7 +162,7 @@ fn ranks_without_a_trace_are_told() {
 #[test]
 fn a_lone_exchange_has_no_direction() {
     let routing = |rank: usize| -> Vec<i64> { (0..4).map(|to| if to == rank { 40_000 } else { 1_000 }).collect() };
-    let alone = |rank: usize| exchange(rank, 0, [routing(rank), routing(rank)], whole);
+    let alone = |rank: usize| exchange(rank, 0, &[routing(rank), routing(rank)], whole);
     let traces: Vec<_> = (0..4).map(|rank| traced(rank as i64, &json!({}), &[alone(rank)])).collect();
     let found = rows(&asked("experts", &traces, &json!({})), "experts", LAYER);
     assert_eq!(json!(found), json!([[0, null, 1, 4, 172_000, 43_000, 43_000.0, 1.0, null]]));
@@ -178,7 +178,7 @@ proptest! {
             let record = |at: usize| Record {
                 elems: [elems[at + rank], elems[3 - at]],
                 splits: [splits[at + rank].clone(), splits[3 - at].clone()],
-                ..exchange(rank, at, [vec![1], vec![1]], whole)
+                ..exchange(rank, at, &[vec![1], vec![1]], whole)
             };
             traced(rank as i64, &json!({}), &[record(0), record(1), record(2)])
         };

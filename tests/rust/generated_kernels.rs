@@ -22,7 +22,7 @@ fn launch(tensors: &[(&[i64], &str)], numbers: &[i64]) -> Value {
     let concrete: Vec<_> =
         tensors.iter().map(|_| String::new()).chain(numbers.iter().map(ToString::to_string)).collect();
     json!({"Input Dims": dims, "Input type": types, "Concrete Inputs": concrete,
-           "kernel_file": "/tmp/inductor/ab/cabc.py", "kernel_backend": "triton"})
+           "kernel_file": "inductor/ab/cabc.py", "kernel_backend": "triton"})
 }
 
 /// A source as Inductor writes it: pointers and numbers with types, a body, and counts.

@@ -13,8 +13,9 @@ use crate::{files, worker};
 const KIND: &[&str] = &["collective", "group_size", "reach", "count", "num_ranks", "reason"];
 const PLACE: &[&str] = &["rank", "machine", "host", "source", "reason"];
 
-/// Four ranks. Each makes two all-reduces of 4,000 bytes in its pair (0 and 1, 2 and 3), 10 µs each,
-/// and one in the pair across (0 and 2, 1 and 3), 40 µs. The second of a pair comes 3 µs late.
+/// Four ranks. Each makes two all-reduces of 4,000 bytes in its pair (0 and 1, 2 and 3), 10 µs
+/// each, and one in the pair across (0 and 2, 1 and 3), 40 µs. The second of a pair comes 3 µs
+/// late.
 fn job(header: impl Fn(i64) -> Value) -> Vec<RankedTrace> {
     (0..4).map(|rank| rank_of(rank, &header(rank))).collect()
 }

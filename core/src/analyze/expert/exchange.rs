@@ -26,7 +26,7 @@ pub(super) enum ExchangeRole {
     Combine,
 }
 
-/// What one rank sends and receives.
+/// Rows and bytes that one rank sends and receives.
 #[derive(Debug)]
 pub(super) struct ExchangePart {
     pub(super) rank: Option<i64>,
@@ -140,7 +140,7 @@ impl ExchangePart {
             let (own, other_side) = (self.splits[side].as_ref(), if is_swapped { 1 - side } else { side });
             match (own, other.splits[other_side].as_ref()) {
                 (Some(SplitList::Whole(own)), Some(SplitList::Whole(other))) => own == other,
-                // What was cut may differ, so sizes have to be equal, too.
+                // The cut rest may differ, so sizes have to be equal, too.
                 (Some(SplitList::Cut(own)), Some(SplitList::Cut(start))) => {
                     own == start && self.elems[side].is_some() && self.elems[side] == other.elems[other_side]
                 }

@@ -34,7 +34,7 @@ pub(super) struct ExpertLayer {
 /// The rank, or the member of an unknown rank.
 type ExpertRankKey = (Option<i64>, u32);
 
-/// What a rank sends and receives in all calls of a place; `None` where one call lacks it.
+/// Sums of a rank over all calls of a place; `None` where one call lacks them.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ExpertLoad {
     pub(super) num_calls: i64,

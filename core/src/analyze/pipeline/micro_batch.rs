@@ -43,7 +43,7 @@ const COLUMNS: &[Column<Vec<MicroBatchRow>>] = &[
     int("busy_ns", |rows, at| Some(rows[at].busy_ns)),
 ];
 
-/// What tells the passes of a stage apart.
+/// A stage with its neighbours, which tell its passes apart.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct StageSurroundings {
     pub(super) rank: i64,

@@ -26,7 +26,7 @@ const OPTIMIZER: &str = "Optimizer.";
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct StageRecordQuery;
 
-/// What a rank did, by the number of the iteration; `None` for work outside of iterations.
+/// Events of a rank by the number of the iteration; `None` for work outside of iterations.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct StageRecord {
     pub(super) iterations: Vec<(Option<i64>, Vec<StageEvent>)>,

@@ -1,4 +1,5 @@
-//! Draws a table as an SVG chart, for pages without scripts: bars, waterfalls, steps, ranges, points.
+//! Draws a table as an SVG chart, for pages without scripts: bars, waterfalls, steps, ranges or
+//! points.
 //!
 //! Marks are bounded, whatever the table holds. Texts take the colour of the page around them;
 //! opened by itself, the picture follows the reader's preference for light or dark.

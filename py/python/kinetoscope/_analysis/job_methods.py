@@ -13,8 +13,8 @@ class JobAnalyses(Analyses):
         """Summarizes each trace in one row: span, iterations, and share of busy device time.
 
         `busy_share` is the time with device work over `span_ns`; with several devices, their mean.
-        `sm_efficiency` is `min(blocks per multiprocessor, 1)` of all kernels, a mean over their time,
-        and `occupancy` likewise: low values mean kernels that are too small for the device.
+        `sm_efficiency` is `min(blocks per multiprocessor, 1)` of all kernels, a mean over their
+        time, and `occupancy` likewise. Low values mean kernels that are too small for the device.
         `iteration_mean_ns` and `iteration_std_ns` describe the iterations, `slowest_iteration` and
         `slowest_ns` the longest.
 
@@ -44,20 +44,20 @@ class JobAnalyses(Analyses):
         Ranks that send messages to each other are a pipeline, if the messages have the order of
         one. Passes come from the ranges that `torch.distributed.pipelining` records (`PP:2F0`,
         `Forward 3`). Without such ranges, work between messages is a pass; operators of autograd's
-        engine make it a backward pass. Communication, optimizers, and work shorter than a tenth of the
-        usual pass do not count.
+        engine make it a backward pass. Communication, optimizers, and work shorter than a tenth of
+        the usual pass do not count.
 
         * `stage`: the place of the rank in the order of the forward pass
         * `num_chunks`: the parts of the model on each rank, more than 1 in interleaved schedules
         * `schedule`: the order of passes on the last stage: `gpipe`, `1f1b`, `interleaved`,
           `zero_bubble` (backward passes in two parts) or `forward_only`
         * `mean_forward_ns`, `mean_backward_ns`: the work of one pass; unequal stages show here
-        * `bubble_ns`: time of the pipeline in which the stage neither works nor waits for a slow
-          stage; `span_ns` is the time from the first work to the last of all stages
+        * `span_ns`: time from the first work to the last of all stages
+        * `bubble_ns`: the part of it in which the stage neither works nor waits for a slow stage
         * `ideal_bubble_share = (p - 1) / (m * v + p - 1)` for `p` stages, `m` micro-batches and `v`
           parts of the model per rank: the bubble of equally long stages. Null for `zero_bubble`
 
-        What neither ranges nor operators tell is null. Stages without a trace have no row, but
+        Null means that neither ranges nor operators tell. Stages without a trace have no row, but
         count in `num_stages`.
 
         Further table: `micro_batches`, one row per pass of a micro-batch. `plot` draws it: a line

@@ -435,8 +435,8 @@ class Analyses:
         * `bytes`: every tensor once, and no more elements than the launch has: an estimate
         * with their sources (`trace.with_kernel_sources()`), loads and stores count apart, and no
           more elements than the indices reach; data-dependent indices reach one element per lane
-        * `flops`: with the source, arithmetic that leads to stored values, by element; selections,
-          casts and index arithmetic count 0; `2·M·N·K` for a template of a product, by its shapes
+        * `flops`: with the source, arithmetic that leads to stored values, by element. Selections,
+          casts and index arithmetic count 0. Templates of products count `2·M·N·K`
         * without the source, `flops` and `bound` of a fused kernel are null; its time is not in
           `covered_share`
 

@@ -228,7 +228,7 @@ impl<'a> KernelWalk<'a> {
             if is_first { operand.bounds } else { operand.bounds.zip(work.extent).map(|(a, b)| widest(a, b)) };
         match (is_store, is_new) {
             (true, true) => work.num_written = work.num_written.saturating_add(count),
-            // What was stored before need not be read.
+            // Elements that were stored before need not be read.
             (false, true) if work.num_written == 0 => work.num_read = work.num_read.saturating_add(count),
             _ => {}
         }
