@@ -15,7 +15,15 @@ from docstrings import markdown
 from html_blocks import block
 from kinetoscope import _native
 
-_EXAMPLES = ("transformer_cuda", "nccl_cuda", "mlp_gloo", "transformer_cpu", "graph_cuda", "synthetic_cuda")
+_EXAMPLES = (
+    "transformer_cuda",
+    "nccl_cuda",
+    "mlp_gloo",
+    "pipeline_gloo/1f1b",
+    "transformer_cpu",
+    "graph_cuda",
+    "synthetic_cuda",
+)
 """Fixtures, in the order in which an example is looked for."""
 _ROWS = 5
 _COLUMNS = 8

@@ -23,6 +23,7 @@ pub(crate) use super::memory::snapshot::{
 pub(crate) use super::module::{CLASSES as MODULES_BY_CLASS, TABLE as MODULES};
 pub(crate) use super::operator::TABLE as OPERATORS;
 pub(crate) use super::overlap::TABLE as OVERLAP;
+pub(crate) use super::pipeline::row::TABLE as PIPELINE;
 pub(crate) use super::roofline::iteration::TABLE as ROOFLINE_ITERATIONS;
 pub(crate) use super::roofline::row::{TABLE as ROOFLINE, UNMODELLED as ROOFLINE_UNMODELLED};
 pub(crate) use super::straggler::late_collective::TABLE as LATE_ARRIVALS;

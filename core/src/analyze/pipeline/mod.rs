@@ -1,7 +1,7 @@
 //! Analyzes pipeline parallelism: stages, micro-batches, and the bubble of each stage.
 
 mod micro_batch;
-mod row;
+pub(super) mod row;
 mod schedule;
 mod stage_order;
 mod stage_pipeline;

@@ -5,7 +5,7 @@ use crate::table::{Column, Table, float, int, put_name, text};
 
 /// A rank as a stage of a pipeline.
 #[derive(Debug, Clone)]
-pub(super) struct PipelineRow {
+pub(crate) struct PipelineRow {
     pub(super) rank: i64,
     /// The smallest rank of its pipeline.
     pub(super) pipeline: i64,
@@ -22,7 +22,7 @@ pub(super) struct PipelineRow {
     pub(super) bubble: Option<(i64, i64)>,
 }
 
-pub(super) static TABLE: Table<Vec<PipelineRow>> = Table {
+pub(crate) static TABLE: Table<Vec<PipelineRow>> = Table {
     name: "pipeline",
     doc: "one rank as a stage of a pipeline: its schedule, the times of its passes, and the bubble",
     num_rows: Vec::len,

@@ -17,6 +17,7 @@ mod memory_snapshot;
 mod number_scale;
 mod part;
 mod path;
+mod pipeline;
 mod rank_totals;
 mod recording;
 mod report_frame;
@@ -57,6 +58,7 @@ pub(super) fn answer(screen: &Screen<'_>, title: &str, facts: &[(String, String)
     sections.add("findings", "Findings", findings::section(&source));
     sections.add("timeline", "Timeline", Ok(timeline(screen)));
     sections.add("stragglers", "Stragglers", communication::ranks(&source));
+    sections.add("pipeline", "Pipeline", pipeline::section(&source));
     sections.add("idle", "Idle time", waits::section(&source));
     sections.add("critical_path", "Critical path", path::section(&source));
     sections.add("kernels", "Kernels", tops::kernels(&source));
