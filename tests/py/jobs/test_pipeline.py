@@ -80,3 +80,11 @@ def test_shared_balanced_pipelines(shared: Path) -> None:
     ]
     assert found.select("bubble_share", "ideal_bubble_share").rows() == [(0.2, 0.2)] * 4
     assert len(found.tables["micro_batches"]) == 0, "no operator tells forward and backward work apart"
+
+
+def test_the_report_of_a_job_shows_its_pipeline(data: Path, tmp_path: Path) -> None:
+    page = ks.read_dir(data / "pipeline_gloo/1f1b", progress=False).report(tmp_path / "job.html").read_text()
+    assert ">Pipeline<" in page
+    assert "ideal share" in page
+    without = ks.read_dir(data / "mlp_gloo", progress=False).report(tmp_path / "other.html").read_text()
+    assert ">Pipeline<" not in without
