@@ -14,6 +14,7 @@ mod critical_path;
 mod device;
 mod diff;
 mod event_rows;
+#[cfg(feature = "machines")]
 mod expert;
 mod exposed_call;
 mod finding;
@@ -30,6 +31,7 @@ mod kernel_source;
 mod launch;
 mod launch_config;
 mod launches;
+#[cfg(feature = "machines")]
 mod machine;
 mod memory;
 mod module;

@@ -2,10 +2,11 @@
 
 use super::analysis::Analysis;
 use super::{
-    annotation, breakdown, collective, copy_bandwidth, critical_path, expert, finding, idle, kernel, launches, machine,
-    memory, module, operator, options, overlap, pipeline, queue, roofline, sequence, stacks, straggler, summary_table,
-    verdict,
+    annotation, breakdown, collective, copy_bandwidth, critical_path, finding, idle, kernel, launches, memory, module,
+    operator, options, overlap, pipeline, queue, roofline, sequence, stacks, straggler, summary_table, verdict,
 };
+#[cfg(feature = "machines")]
+use super::{expert, machine};
 use crate::error::Error;
 use crate::table::is_same;
 
@@ -27,7 +28,9 @@ pub const ANALYSES: &[&Analysis] = &[
     &collective::COLLECTIVES,
     &straggler::STRAGGLERS,
     &pipeline::PIPELINE,
+    #[cfg(feature = "machines")]
     &machine::MACHINES,
+    #[cfg(feature = "machines")]
     &expert::EXPERTS,
     &critical_path::CRITICAL_PATH,
     &critical_path::JOB_CRITICAL_PATH,

@@ -34,6 +34,7 @@ pub(super) enum OperatorFamily {
     Loss,
     Optimizer,
     /// Operators in one generated kernel.
+    #[cfg_attr(not(feature = "kernel-sources"), allow(dead_code, reason = "no source, no operations"))]
     Fused,
     /// The same, where the source of the kernel is unknown, and its operations with it.
     FusedOfUnknownOperations,

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::super::dtype::{Dtype, named};
+use super::super::super::dtype::{Dtype, named};
 use crate::link::SourceFile;
 
 /// A kernel of a file.
