@@ -23,6 +23,7 @@ use crate::id::StrId;
 use crate::link::MODULE_PREFIX;
 use crate::strings::Strings;
 use crate::trace::Trace;
+use crate::trace::iteration::GAPS;
 use crate::trace::kind::{EventKind, category_kind};
 use crate::trace::node::{Node, NodeKind};
 use crate::vendor::is_tool_title;
@@ -122,6 +123,7 @@ struct Redactor {
 
 impl Redactor {
     fn trace(&mut self, mut trace: Trace) -> Trace {
+        let is_by_gaps = trace.has_iterations_by_gaps();
         let marks = take_marks(&mut trace);
         let mut num_texts = self.nodes(&mut trace);
         let num_keys = drop_unknown_keys(&mut trace);
@@ -135,7 +137,8 @@ impl Redactor {
             })
         });
         let marks: BTreeSet<String> = marks.into_iter().map(|row| trace.event_name(row).to_owned()).collect();
-        trace.set_iteration_patterns(&marks.into_iter().collect::<Vec<_>>());
+        let marks = if marks.is_empty() && is_by_gaps { vec![GAPS.to_owned()] } else { marks.into_iter().collect() };
+        trace.set_iteration_patterns(&marks);
         trace.warnings = without_files(&trace.warnings);
         trace.warnings.push_many(WarningKind::Redacted, num_texts + num_keys, Position::default);
         note(&mut trace, &json!({"edit": "redact", "num_texts": num_texts, "num_header_keys_left_out": num_keys}));

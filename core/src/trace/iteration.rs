@@ -15,7 +15,7 @@ pub fn iteration_number(name: &str) -> Option<i64> {
 const PATTERNS: &str = "kinetoscope_iterations";
 
 /// In place of a name: iterations are what long gaps divide.
-const GAPS: &str = "gaps";
+pub(crate) const GAPS: &str = "gaps";
 
 impl Trace {
     /// Names of the events that mark iterations, as the user gave them; `*` stands for any text.

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import kinetoscope as ks
 import pytest
+
+if TYPE_CHECKING:
+    import torch
 
 
 def recorded(folder: Path, function: Any) -> ks.Trace:
@@ -26,8 +29,6 @@ def recorded(folder: Path, function: Any) -> ks.Trace:
 
 @pytest.mark.torch
 def test_a_break_is_named_by_its_line(tmp_path: Path) -> None:
-    import torch
-
     def forward(batch: torch.Tensor) -> torch.Tensor:
         positive = batch.relu().sum().item() > 0
         return batch * 2 if positive else batch
