@@ -30,5 +30,5 @@ def test_sources_tell_the_operations_of_generated_kernels(data: Path) -> None:
 def test_a_folder_without_sources_changes_nothing(data: Path, tmp_path: Path) -> None:
     trace = ks.read(data / COMPILED / "kineto_trace_0.json.gz")
     assert generated(trace.with_kernel_sources(tmp_path)) == generated(trace)
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(NotADirectoryError, match="expected a folder of sources"):
         trace.with_kernel_sources(tmp_path / "missing")

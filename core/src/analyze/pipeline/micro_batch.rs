@@ -146,15 +146,15 @@ impl StageSurroundings {
     /// Runs that are passes, with their directions.
     fn passes(&self, events: &[StageEvent], shortest: [i64; 2]) -> Vec<(StageRun, PipelinePass)> {
         let mut passes: Vec<(StageRun, PipelinePass)> = Vec::new();
-        // Per direction, forward and backward: whether a message came since the pass before, and a
-        // run that is a pass if a message follows.
-        let mut received = [false; 2];
+        // Per direction, forward and backward: messages that no pass has taken, as some are
+        // requested early; and a run that is a pass if a message follows.
+        let mut num_received = [0_usize; 2];
         let mut waiting: [Option<StageRun>; 2] = [None; 2];
         let pass = |direction: usize| [PipelinePass::Forward, PipelinePass::Backward][direction];
         for event in events {
             match event {
                 StageEvent::Message { is_send: false, peer } => {
-                    received[usize::from(self.is_backward(*peer, false))] = true;
+                    num_received[usize::from(self.is_backward(*peer, false))] += 1;
                 }
                 StageEvent::Message { is_send: true, peer } => {
                     let direction = usize::from(self.is_backward(*peer, true));
@@ -165,7 +165,8 @@ impl StageSurroundings {
                     if run.busy_ns < shortest[direction] {
                         continue;
                     }
-                    if std::mem::take(&mut received[direction]) {
+                    if num_received[direction] > 0 {
+                        num_received[direction] -= 1;
                         waiting[direction] = None;
                         passes.push((*run, pass(direction)));
                     } else {

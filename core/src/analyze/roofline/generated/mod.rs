@@ -4,9 +4,11 @@
 //! indices of the kernel reach. Without a source, a tensor moves once, and no more of it than
 //! the launch has elements; then the operations are unknown. Products count `2·B·M·N·K`.
 
-#[cfg_attr(not(feature = "kernel-sources"), path = "unsourced.rs")]
+#[cfg(feature = "kernel-sources")]
 mod sourced;
 mod template;
+#[cfg(not(feature = "kernel-sources"))]
+mod unsourced;
 
 use std::sync::Arc;
 
@@ -16,7 +18,10 @@ use super::elementwise::common;
 use super::outcome::CostOutcome;
 use crate::link::LinkedTrace;
 use crate::trace::arg_key::ArgKey;
+#[cfg(feature = "kernel-sources")]
 use sourced::SourcedKernels;
+#[cfg(not(feature = "kernel-sources"))]
+use unsourced::UnsourcedKernels as SourcedKernels;
 
 const UNKNOWN: &str = "generated kernel: shapes are not recorded, and no source is given";
 const NO_SIZES: &str = "generated kernel: neither its trace nor its source tells all sizes";

@@ -6,9 +6,9 @@ use crate::link::SourceFile;
 
 /// No kernels.
 #[derive(Debug, Default)]
-pub(super) struct SourcedKernels;
+pub(super) struct UnsourcedKernels;
 
-impl SourcedKernels {
+impl UnsourcedKernels {
     pub(super) fn of(_: &[SourceFile]) -> Self {
         Self
     }
