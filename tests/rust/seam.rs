@@ -57,13 +57,14 @@ fn answers_are_pinned() {
         if is_blessing {
             std::fs::write(folder.join(request_file), request.to_string() + "\n").unwrap();
             std::fs::write(folder.join(answer_file), &answer).unwrap();
-            std::fs::write(folder.join(format!("{name}.expected.json")), pretty(&answer)).unwrap();
+            let text = with_exact_numbers(pretty(&answer), &answer);
+            std::fs::write(folder.join(format!("{name}.expected.json")), text).unwrap();
             continue;
         }
         let pinned: Value = serde_json::from_slice(&std::fs::read(folder.join(request_file)).unwrap()).unwrap();
         assert_eq!(pinned, request, "{name}: the request changed");
         let expected = std::fs::read_to_string(folder.join(format!("{name}.expected.json"))).unwrap();
-        assert_eq!(pretty(&answer), expected, "{name}: the answer changed");
+        assert_eq!(with_exact_numbers(pretty(&answer), &answer), expected, "{name}: the answer changed");
         assert_eq!(std::fs::read(folder.join(answer_file)).unwrap(), answer, "{name}: the bytes changed");
     }
 }
@@ -91,6 +92,19 @@ fn pretty(answer: &[u8]) -> String {
         column["values"] = Value::Array(values);
     }
     serde_json::to_string_pretty(&header).unwrap() + "\n"
+}
+
+/// The text with the numbers of an answer as they are written: serde_json reads some of them one
+/// digit off.
+fn with_exact_numbers(text: String, answer: &[u8]) -> String {
+    let header_size = u32::from_le_bytes(answer[..4].try_into().unwrap()) as usize;
+    let header = std::str::from_utf8(&answer[4..4 + header_size]).unwrap();
+    let numbers = header.split(|letter: char| !letter.is_ascii_digit() && letter != '.');
+    let is_inexact = |number: &&str| number.contains('.') && number.len() > 16;
+    numbers.filter(is_inexact).fold(text, |text, number| {
+        let read: f64 = serde_json::from_str(number).unwrap();
+        text.replace(&format!(": {read}"), &format!(": {number}"))
+    })
 }
 
 #[expect(clippy::disallowed_methods, reason = "a switch for the person who changes the seam")]

@@ -9,7 +9,6 @@ from kinetoscope._base import lazy
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kinetoscope import _native
-    from kinetoscope.trace import Trace
 
 
 class KernelSources:
@@ -44,7 +43,7 @@ class KernelSources:
         files = source_files(folder, self.source, self._native.kernel_file_names())
         return Table(self._native.kernel_sources(files))
 
-    def with_kernel_sources(self, folder: str | os.PathLike[str] | None = None) -> Trace:
+    def with_kernel_sources(self, folder: str | os.PathLike[str] | None = None) -> lazy.Trace:
         """Returns the trace with the sources of its generated kernels, for `roofline`.
 
         Reads the same files as `kernel_sources`, with the same errors. `roofline` then counts

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from kinetoscope._report.static import Static as Static
     from kinetoscope.chakra import Chakra as Chakra
     from kinetoscope.table import Table as Table
+    from kinetoscope.trace import Trace as Trace
 
 
 def lazy_getattr(module: str, names: dict[str, str]) -> Callable[[str], object]:
@@ -85,6 +86,7 @@ if not TYPE_CHECKING:
             "Summary": "kinetoscope._analysis.summary",
             "Table": "kinetoscope.table",
             "Timeline": "kinetoscope._notebook.widget",
+            "Trace": "kinetoscope.trace",
             "Unpack": "typing_extensions",
             "Verdict": "kinetoscope._analysis.verdict",
             "EventSelection": "kinetoscope._analysis.selection",

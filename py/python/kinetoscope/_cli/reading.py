@@ -78,7 +78,7 @@ def add_reading(parser: argparse.ArgumentParser, *, needs_et: bool = False) -> N
     group.add_argument("--max-bytes", type=count, metavar="N", help="refuse files of more bytes after decompression")
     group.add_argument("--cache", metavar="DIR", help="store snapshots in DIR to read the same files faster")
     group.add_argument("--merge-ranks", action="store_true", help="read a file with several ranks as one trace")
-    help_text = "name of the events that mark iterations, or \"gaps\"; * stands for any text; repeatable"
+    help_text = 'name of the events that mark iterations, or "gaps"; * stands for any text; repeatable'
     group.add_argument("--iterations", action="append", metavar="NAME", help=help_text)
     help_text = "trace of the capture of CUDA or HIP graphs: file or folder; repeatable"
     group.add_argument("--capture", action="append", metavar="FILE", help=help_text)
