@@ -116,7 +116,8 @@ def test_a_part_whose_work_was_lost_is_not_said_to_have_none() -> None:
             device = {"ph": "X", "pid": 0, "tid": 7, "ts": 100 * step + 9, "dur": 20, "args": args}
             events.append({**device, "cat": "kernel", "name": "gemm"})
     trace = ks.read(json.dumps({"traceEvents": events}).encode())
-    for part in ({"iteration": 0}, {"annotation": "ProfilerStep#0"}):
+    parts: tuple[dict[str, Any], ...] = ({"iteration": 0}, {"annotation": "ProfilerStep#0"})
+    for part in parts:
         found = trace.kernels(**part)
         assert len(found) == 0
         assert found.reason == "device work ran, but the file has none of its records (see `problems`)", part

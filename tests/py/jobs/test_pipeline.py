@@ -6,15 +6,18 @@ import gzip
 import json
 from collections import Counter
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import kinetoscope as ks
 import pytest
 
+if TYPE_CHECKING:
+    from kinetoscope._analysis.result import AnalysisResult
+
 SHAPE = ("stage", "rank", "num_stages", "num_chunks", "num_micro_batches", "num_iterations", "schedule")
 
 
-def pipelines(data: Path, name: str) -> ks.AnalysisResult:
+def pipelines(data: Path, name: str) -> AnalysisResult:
     return ks.read_dir(data / "pipeline_gloo" / name, progress=False).pipeline()
 
 
@@ -53,7 +56,7 @@ def test_names_and_messages_agree(data: Path, tmp_path: Path) -> None:
     named, unnamed = pipelines(data, "interleaved"), ks.read_dir(tmp_path, progress=False).pipeline()
     columns = ("rank", "pass")
 
-    def counts(found: ks.AnalysisResult) -> Counter[Any]:
+    def counts(found: AnalysisResult) -> Counter[Any]:
         return Counter(found.tables["micro_batches"].select(*columns).rows())
 
     assert counts(unnamed) == counts(named)
