@@ -94,7 +94,7 @@ fn pretty(answer: &[u8]) -> String {
     serde_json::to_string_pretty(&header).unwrap() + "\n"
 }
 
-/// The text with the numbers of an answer as they are written: serde_json reads some of them one
+/// The text with the numbers of an answer as they are written: the parser reads some of them one
 /// digit off.
 fn with_exact_numbers(text: String, answer: &[u8]) -> String {
     let header_size = u32::from_le_bytes(answer[..4].try_into().unwrap()) as usize;
