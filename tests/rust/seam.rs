@@ -75,11 +75,17 @@ fn first_kernel(session: &kinetoscope::view::Session) -> u32 {
     events.position[row]
 }
 
+/// The header of an answer, as JSON.
+fn header(answer: &[u8]) -> &str {
+    let size = u32::from_le_bytes(answer[..4].try_into().unwrap()) as usize;
+    std::str::from_utf8(&answer[4..4 + size]).unwrap()
+}
+
 /// An answer as people can read it: its header, with each column's values.
 fn pretty(answer: &[u8]) -> String {
-    let header_size = u32::from_le_bytes(answer[..4].try_into().unwrap()) as usize;
-    let mut header: Value = serde_json::from_slice(&answer[4..4 + header_size]).unwrap();
-    let body = &answer[(4 + header_size).next_multiple_of(8)..];
+    let header = header(answer);
+    let body = &answer[(4 + header.len()).next_multiple_of(8)..];
+    let mut header: Value = serde_json::from_str(header).unwrap();
     for column in header["columns"].as_array_mut().unwrap() {
         let (offset, length) =
             (column["offset"].as_u64().unwrap() as usize, column["length"].as_u64().unwrap() as usize);
@@ -97,9 +103,7 @@ fn pretty(answer: &[u8]) -> String {
 /// The text with the numbers of an answer as they are written: the parser reads some of them one
 /// digit off.
 fn with_exact_numbers(text: String, answer: &[u8]) -> String {
-    let header_size = u32::from_le_bytes(answer[..4].try_into().unwrap()) as usize;
-    let header = std::str::from_utf8(&answer[4..4 + header_size]).unwrap();
-    let numbers = header.split(|letter: char| !letter.is_ascii_digit() && letter != '.');
+    let numbers = header(answer).split(|letter: char| !letter.is_ascii_digit() && letter != '.');
     let is_inexact = |number: &&str| number.contains('.') && number.len() > 16;
     numbers.filter(is_inexact).fold(text, |text, number| {
         let read: f64 = serde_json::from_str(number).unwrap();

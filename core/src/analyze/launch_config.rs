@@ -130,13 +130,13 @@ impl<'a> LaunchConfigReader<'a> {
 
 /// A mean of values over time.
 #[derive(Debug, Clone, Copy, Default)]
-struct WeightedMean {
+pub(super) struct WeightedMean {
     sum: f64,
     weight: f64,
 }
 
 impl WeightedMean {
-    fn add(&mut self, value: Option<f64>, dur_ns: i64) {
+    pub(super) fn add(&mut self, value: Option<f64>, dur_ns: i64) {
         if let Some(value) = value {
             // Runs without a duration count only if no run has one.
             let weight = (dur_ns as f64).max(f64::MIN_POSITIVE);
@@ -145,7 +145,7 @@ impl WeightedMean {
         }
     }
 
-    fn mean(self) -> Option<f64> {
+    pub(super) fn mean(self) -> Option<f64> {
         (self.weight > 0.0).then(|| self.sum / self.weight).filter(|mean| mean.is_finite())
     }
 }

@@ -12,6 +12,7 @@ use super::health::{HealthRow, health};
 use super::host_wait::host_waits;
 use super::interval::{RangeCover, difference, total_ns, union};
 use super::kernel::{KernelRow, SHORT_NS, kernels};
+use super::launch_config::WeightedMean;
 use super::module::{ModuleRow, modules};
 use super::operator::{OperatorRow, operators};
 use super::selection::Selection;
@@ -231,9 +232,9 @@ fn with_findings(
 
 /// The mean of a value over the time of the kernels that have it.
 fn mean_over_time(kernels: &[KernelRow], value: fn(&KernelRow) -> Option<f64>) -> Option<f64> {
-    let known = kernels.iter().filter_map(|row| Some((value(row)?, row.total_ns as f64)));
-    let (sum, time) = known.fold((0.0, 0.0), |(sum, time), (value, own)| (sum + value * own, time + own));
-    (time > 0.0).then(|| sum / time)
+    let mut mean = WeightedMean::default();
+    kernels.iter().for_each(|row| mean.add(value(row), row.total_ns));
+    mean.mean()
 }
 
 /// Length, utilization and kinds of a selection, without sums by name.

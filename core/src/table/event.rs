@@ -34,9 +34,7 @@ const COLUMNS: &[Column] = &[
     int("device_ns", |linked, row| linked.known_device_ns(row).and_then(|ns| host_only(linked, row, ns))),
     int("depth", |linked, row| Some(i64::from(linked.depths()[row]))),
     int("parent", |linked, row| linked.links.nesting.parent.get(row).map(|parent| id(linked, parent))),
-    int("iteration", |linked, row| {
-        linked.links.iteration.get(row).map(|at| linked.links.iterations[at as usize].number)
-    }),
+    int("iteration", LinkedTrace::iteration_number),
     uint("correlation_id", |linked, row| identifier(linked, row, ArgKey::Correlation)),
     uint("external_id", |linked, row| identifier(linked, row, ArgKey::ExternalId)),
     uint("record_id", |linked, row| identifier(linked, row, ArgKey::RecordId)),

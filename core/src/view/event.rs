@@ -52,7 +52,7 @@ pub(super) fn details(screen: &Screen<'_>, part: TraceView<'_>, row: usize) -> R
         "self_ns": part.linked.self_ns(row).to_string(),
         "device_ns": part.linked.known_device_ns(row).map(|ns| ns.to_string()),
         "recorded_dur_ns": events.impossible_dur(row).map(|dur| dur.0.to_string()),
-        "iteration": links.iteration.get(row).map(|at| links.iterations[at as usize].number),
+        "iteration": part.linked.iteration_number(row),
         "args": args,
         "owners": owners(part, row),
         "num_children": num_children(part, row),

@@ -2,12 +2,11 @@
 
 use rustc_hash::FxHashMap;
 
-use super::super::interval::{total_ns, union};
 use super::super::number_text::plural;
 use super::rule::{Rule, RuleScope};
 use super::rule_context::RuleContext;
 use super::rule_match::RuleMatch;
-use crate::id::TrackId;
+use crate::id::{OptionalColumn, TrackId};
 use crate::sort;
 use crate::time::{TimeRange, Ts};
 use crate::trace::kind::EventKind;
@@ -46,9 +45,8 @@ fn found(context: &RuleContext<'_>) -> Vec<RuleMatch> {
         breaks.entry(subject).or_default().push((between(context, &ends, region, outer), region));
     }
     let of_place = |(subject, breaks): (String, Vec<(TimeRange, u32)>)| {
-        let lost = |time: TimeRange| context.all_lost(std::iter::once(time));
-        let costs: Vec<_> = breaks.iter().map(|(time, region)| (total_ns(&lost(*time)), *region)).collect();
-        let during = union(breaks.iter().flat_map(|(time, _)| lost(*time)).collect());
+        let costs: Vec<_> = breaks.iter().map(|(time, region)| (context.lost_ns(*time), *region)).collect();
+        let during = context.all_lost(breaks.iter().map(|(time, _)| *time));
         let detail = plural(costs.len(), "break");
         RuleMatch::of(subject, costs, 0.9).during(during).detailed(detail)
     };
@@ -58,7 +56,7 @@ fn found(context: &RuleContext<'_>) -> Vec<RuleMatch> {
 }
 
 /// The line after the break of each region whose frame is recorded.
-fn places(context: &RuleContext<'_>, around: &crate::id::OptionalColumn) -> FxHashMap<u32, String> {
+fn places(context: &RuleContext<'_>, around: &OptionalColumn) -> FxHashMap<u32, String> {
     let frames = context.named(|name| name.contains(RESUMED));
     let mut places = FxHashMap::default();
     for frame in frames.into_iter().filter(|row| context.trace.events.kind[*row as usize] == EventKind::Python) {

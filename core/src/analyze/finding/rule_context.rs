@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 use serde_json::Value;
 
 use super::super::class::{WorkClass, classes};
-use super::super::idle::{IdleGap, KERNEL_WAIT_NS, gaps};
+use super::super::idle::{IdleCause, IdleGap, KERNEL_WAIT_NS, gaps};
 use super::super::interval::{clip, difference, union, within};
 use super::super::selection::Selection;
 use super::devices::DeviceBusyTimes;
@@ -125,6 +125,22 @@ impl<'a> RuleContext<'a> {
     /// All gaps between the work of each stream.
     pub(super) fn gaps(&self) -> &[IdleGap] {
         self.gaps.get_or_init(|| gaps(self.selection, KERNEL_WAIT_NS))
+    }
+
+    /// Launches that came late, each with the time that a stream waited for it inside an iteration.
+    /// Time between two iterations is left out, as a rule of its own looks at it.
+    pub(super) fn late_launches(&self) -> impl Iterator<Item = (u32, TimeRange)> + '_ {
+        self.gaps().iter().filter(|gap| gap.wait == IdleCause::Host).filter_map(|gap| {
+            let launch = gap.launch?;
+            let iteration = self.links.iteration.get(launch as usize);
+            let is_inside = iteration.is_none_or(|at| gap.time.start >= self.links.iterations[at as usize].start);
+            is_inside.then_some((launch, gap.time))
+        })
+    }
+
+    /// The parts of a range with no device work.
+    pub(super) fn idle_parts(&self, range: TimeRange) -> Vec<TimeRange> {
+        difference(&[range], &within(self.busy.any.ranges(), range))
     }
 
     /// The time in a range with no device work; all of it where there is no device.

@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::super::idle::IdleCause;
-use super::super::interval::{difference, total_ns, union, within};
+use super::super::interval::{total_ns, union};
 use super::super::number_text::plural;
 use super::super::statistics::median;
 use super::rule::{Rule, RuleScope};
@@ -43,12 +42,9 @@ fn found(context: &RuleContext<'_>) -> Vec<RuleMatch> {
         launches.len() >= MIN_GRAPHS && median(launches.iter().map(|launch| num_kernels[launch])) <= MAX_KERNELS
     });
     let mut idle: BTreeMap<u32, Vec<TimeRange>> = BTreeMap::new();
-    for gap in context.gaps().iter().filter(|gap| gap.wait == IdleCause::Host) {
-        let launch = gap.launch.filter(|launch| num_kernels.contains_key(launch));
-        let Some(launch) = launch.filter(|launch| is_inside(context, *launch, gap.time)) else { continue };
+    for (launch, time) in context.late_launches().filter(|(launch, _)| num_kernels.contains_key(launch)) {
         if graphs.contains_key(&context.links.iteration.get(launch as usize)) {
-            let busy = within(context.busy.any.ranges(), gap.time);
-            idle.entry(launch).or_default().extend(difference(&[gap.time], &busy));
+            idle.entry(launch).or_default().extend(context.idle_parts(time));
         }
     }
     let idle: Vec<(u32, Vec<TimeRange>)> = idle.into_iter().map(|(launch, times)| (launch, union(times))).collect();
@@ -61,11 +57,4 @@ fn found(context: &RuleContext<'_>) -> Vec<RuleMatch> {
     let detail = format!("{in_one} graphs of {} in an iteration", plural(size as usize, "kernel"));
     let during = union(idle.into_iter().flat_map(|(_, times)| times).collect());
     vec![RuleMatch::of("graphs", costs, 0.8).during(during).detailed(detail)]
-}
-
-/// Whether a gap lies inside the iteration of the launch that ends it: time between two iterations
-/// is not the graphs' fault.
-fn is_inside(context: &RuleContext<'_>, launch: u32, gap: TimeRange) -> bool {
-    let iteration = context.links.iteration.get(launch as usize);
-    iteration.is_none_or(|at| gap.start >= context.links.iterations[at as usize].start)
 }

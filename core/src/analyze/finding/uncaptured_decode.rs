@@ -1,7 +1,6 @@
 //! Finds decode steps that wait for launches which a graph would replay.
 
-use super::super::idle::IdleCause;
-use super::super::interval::{difference, total_ns, union, within};
+use super::super::interval::{total_ns, union};
 use super::super::number_text::plural;
 use super::rule::{Rule, RuleScope};
 use super::rule_context::RuleContext;
@@ -37,13 +36,10 @@ fn found(context: &RuleContext<'_>) -> Vec<RuleMatch> {
     }
     let is_slow = |place: usize| is_decode(place) && !has_graph[place] && num_kernels[place] >= MIN_KERNELS;
     let mut idle: Vec<Vec<TimeRange>> = vec![Vec::new(); iterations.len()];
-    for gap in context.gaps().iter().filter(|gap| gap.wait == IdleCause::Host) {
-        let Some(place) = gap.launch.and_then(|launch| context.links.iteration.get(launch as usize)) else { continue };
-        // The first launch of a step ends the time between two steps, which has a rule of its own.
-        let is_inside = gap.time.start >= iterations[place as usize].start;
-        if is_inside && is_slow(place as usize) {
-            let busy = within(context.busy.any.ranges(), gap.time);
-            idle[place as usize].extend(difference(&[gap.time], &busy));
+    for (launch, time) in context.late_launches() {
+        let place = context.links.iteration.get(launch as usize).map(|place| place as usize);
+        if let Some(place) = place.filter(|place| is_slow(*place)) {
+            idle[place].extend(context.idle_parts(time));
         }
     }
     let idle: Vec<_> = idle.into_iter().map(union).collect();

@@ -62,10 +62,13 @@ impl GeneratedKernels {
 
     /// The cost of a call; `None` where the call is none of a generated kernel.
     pub(super) fn outcome(&self, linked: &LinkedTrace, row: usize, name: &str) -> Option<CostOutcome> {
+        if !name.starts_with(GENERATED) {
+            return None;
+        }
         let (trace, mut file) = (&linked.trace, String::new());
         trace.args.write_text(&trace.strings, trace.events.args(row), ArgKey::KernelFile, &mut file);
         let file = Some(file.as_str()).filter(|file| !file.is_empty());
-        if !name.starts_with(GENERATED) || !(is_generated(name) || self.sources.has(name, file)) {
+        if !is_generated(name) && !self.sources.has(name, file) {
             return None;
         }
         let call = OperatorCall::of(linked, row);
