@@ -1,9 +1,14 @@
 //! Tests the analysis of pipelines: schedules, micro-batches, and the bubble beside its ideal.
 
+use std::sync::Arc;
+
+use kinetoscope::LinkedTrace;
 use kinetoscope::analyze::RankedTrace;
+use kinetoscope::write::chrome::write_chrome;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
+use crate::files;
 use crate::job::{asked, rows, trace};
 use crate::pipelines::{
     Schedule, StageMarks, Step, gpipe, interleaved, marked_traces, one_forward_one_backward, run, usual,
@@ -105,6 +110,29 @@ fn a_stage_without_a_trace_is_missing_but_counts() {
 }
 
 #[test]
+fn lost_kernels_make_passes_and_bubbles_unknown() {
+    let schedule = gpipe(2, 4);
+    for marks in [StageMarks::Bare, StageMarks::Operators] {
+        let traces = without_kernels(&marked_traces(&schedule, &usual, &[0, 1], marks));
+        let told = pipeline(&traces, &["rank", "mean_forward_ns", "mean_backward_ns", "bubble_ns", "bubble_share"]);
+        assert_eq!(json!(told), json!([[0, null, null, null, null], [1, null, null, null, null]]), "{marks:?}");
+        assert_alike(&traces, &json!({}));
+    }
+}
+
+/// The same traces, of which no device event was recorded.
+fn without_kernels(traces: &[RankedTrace]) -> Vec<RankedTrace> {
+    let without = |(rank, linked): &RankedTrace| {
+        let mut bytes = Vec::new();
+        write_chrome(&linked.trace, &mut bytes).unwrap();
+        let mut document: Value = serde_json::from_slice(&bytes).unwrap();
+        document["traceEvents"].as_array_mut().unwrap().retain(|event| event["cat"] != "kernel");
+        (*rank, Arc::new(LinkedTrace::new(files::trace(&document.to_string()))))
+    };
+    traces.iter().map(without).collect()
+}
+
+#[test]
 fn messages_in_a_ring_are_no_pipeline() {
     let record = |kind: &str, own: i64, peer: i64, start: i64| {
         let side = if kind == "send" { "Dst Rank" } else { "Src Rank" };
@@ -115,7 +143,7 @@ fn messages_in_a_ring_are_no_pipeline() {
     let rank = |own: i64| {
         let events = [record("send", own, (own + 1) % 3, 10), record("recv", own, (own + 2) % 3, 20)];
         let document = json!({"distributedInfo": {"rank": own}, "traceEvents": events});
-        (Some(own), std::sync::Arc::new(kinetoscope::LinkedTrace::new(crate::files::trace(&document.to_string()))))
+        (Some(own), Arc::new(LinkedTrace::new(files::trace(&document.to_string()))))
     };
     let answer = asked("pipeline", &[rank(0), rank(1), rank(2)], &json!({}));
     assert_eq!(answer.reason, Some("ranks exchange messages, but not in the order of a pipeline"));

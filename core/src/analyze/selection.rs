@@ -176,10 +176,15 @@ impl<'a> Selection<'a> {
         (launch.is_some() || !self.is_launched_inside) && part.has(start)
     }
 
+    /// Whether devices worked for it without a record.
+    pub(super) fn has_lost_work(&self) -> bool {
+        let lost = &self.linked.links.lost_launches;
+        lacks_device_work(&self.linked.trace) || lost.iter().any(|row| self.contains(*row as usize))
+    }
+
     /// Why there may be no device work.
     pub(super) fn why_nothing_ran(&self) -> &'static str {
-        let lost = &self.linked.links.lost_launches;
-        if lacks_device_work(&self.linked.trace) || lost.iter().any(|row| self.contains(*row as usize)) {
+        if self.has_lost_work() {
             "device work ran, but the file has none of its records (see `problems`)"
         } else if !of_unknown_kind(&self.linked.trace).is_empty() {
             "no kernel, copy or fill was recognised (see `problems`)"

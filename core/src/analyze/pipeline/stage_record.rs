@@ -213,7 +213,8 @@ fn action_ranges(part: &Selection<'_>) -> Vec<ActionRange> {
     ranges
 }
 
-/// Work of the devices without communication; operators of the host where no device worked.
+/// Work of the devices without communication; operators of the host where no device worked. None
+/// where all work of the devices is lost.
 fn items(part: &Selection<'_>) -> Vec<StageWorkItem> {
     let (linked, trace) = (part.linked, &part.linked.trace);
     let nesting = &linked.links.nesting;
@@ -236,6 +237,9 @@ fn items(part: &Selection<'_>) -> Vec<StageWorkItem> {
         let works = part.device_work().filter(|row| classes[*row] != WorkClass::Communication);
         let works = works.filter_map(launched).filter(|(_, called)| is_of_batch(*called));
         return works.map(|(row, called)| item(row, called)).collect();
+    }
+    if part.has_lost_work() {
+        return Vec::new();
     }
     let is_operator = |row: usize| trace.events.kind[row] == EventKind::Operator;
     let around = nesting.innermost(is_operator);

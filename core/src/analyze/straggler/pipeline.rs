@@ -36,7 +36,8 @@ pub(super) struct PipelineStage {
     ends: Vec<Ts>,
     /// Its share of each cause that exceeds the other stages'; `None` while the work is unknown.
     excess: Option<StageExcess>,
-    /// Time of the pipeline in which it did nothing, and the whole time of the pipeline.
+    /// Time of the pipeline in which it did nothing, and the whole time of the pipeline; `None`
+    /// while the work of a stage is unknown.
     pub(super) idle: Option<(i64, i64)>,
 }
 
@@ -111,6 +112,7 @@ impl Pipelines {
         let clocks = clock_offsets(job, members);
         let spans: Vec<TimeRange> = numbers.iter().filter_map(|number| span(*number, &works, &clocks)).collect();
         let span_ns = spans.iter().fold(0_i64, |sum, span| sum.saturating_add(span.dur().0));
+        let is_whole = members.iter().all(|member| !work[*member].has_lost_work);
         for (at, member) in members.iter().enumerate() {
             let Some(stage) = self.stages[*member].as_mut() else { continue };
             let usual_ns = others(at, |one| one.compute_ns);
@@ -122,7 +124,7 @@ impl Pipelines {
             let (compute, host) = (share(|one| one.compute_ns), share(|one| one.host_ns));
             stage.excess = Some(StageExcess { compute, host, has_device: work[*member].has_device });
             let busy_ns = total(at, |one| one.busy_ns);
-            stage.idle = (span_ns > 0).then(|| (span_ns.saturating_sub(busy_ns).max(0), span_ns));
+            stage.idle = (span_ns > 0 && is_whole).then(|| (span_ns.saturating_sub(busy_ns).max(0), span_ns));
         }
     }
 

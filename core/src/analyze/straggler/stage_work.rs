@@ -25,6 +25,8 @@ pub(in crate::analyze) struct StageWorkQuery;
 pub(in crate::analyze) struct StageWork {
     /// Whether it has device work; else operators of the host count.
     pub(super) has_device: bool,
+    /// Whether devices worked without a record.
+    pub(super) has_lost_work: bool,
     /// Iterations by number; those without work are left out.
     pub(super) iterations: Vec<IterationWork>,
 }
@@ -88,7 +90,7 @@ impl StageWork {
                 host_ns: total_ns(&difference(&activity.ranges(DelayCause::Host, own), &messages)),
             })
         });
-        Self { has_device, iterations: iterations.collect() }
+        Self { has_device, has_lost_work: part.has_lost_work(), iterations: iterations.collect() }
     }
 }
 
