@@ -70,10 +70,11 @@ pub use annotation::{AnnotationRow, annotations};
 pub use breakdown::{BreakdownRow, BreakdownSpan, MICRO_NS, breakdown};
 pub use class::{WorkClass, classes};
 pub use coverage::{IterationMatchRow, LinkCoverage, LinkedShare, coverage};
+#[cfg(feature = "hta")]
+pub use critical_path::critical_path_of_hta;
 pub(crate) use critical_path::{BoundRow, DrawnStep, by_bound, drawn_steps, drawn_steps_of_job};
 pub use critical_path::{
-    CriticalPath, PathBound, PathEdge, PathGraph, PathKind, PathNode, PathRow, WhatIf, critical_path,
-    critical_path_of_hta, path_rows,
+    CriticalPath, PathBound, PathEdge, PathGraph, PathKind, PathNode, PathRow, WhatIf, critical_path, path_rows,
 };
 pub use diff::{ChangedName, changed, diff, diff_jobs, diff_parts};
 pub use event_rows::{events_inside, events_within};

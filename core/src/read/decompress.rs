@@ -19,7 +19,10 @@ pub(super) fn decompress<'a>(container: Container, stream: impl BufRead + Send +
     match container {
         Container::Gzip => Box::new(MultiGzDecoder::new(stream)),
         #[cfg(feature = "xz")]
-        Container::Xz => Box::new(lzma_rust2::XzReader::new_mem_limit(stream, true, MAX_DICTIONARY >> 10)),
+        Container::Xz => {
+            let stream: Box<dyn BufRead + Send + 'a> = Box::new(stream); // one decoder in every page, not three
+            Box::new(lzma_rust2::XzReader::new_mem_limit(stream, true, MAX_DICTIONARY >> 10))
+        }
         #[cfg(feature = "archives")]
         Container::Zstd => Box::new(ZstdFrames::new(stream)),
         _ => Box::new(stream),

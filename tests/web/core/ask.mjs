@@ -2,7 +2,7 @@
 //
 // Loads the snapshots into the compiled core, as ranks 0, 1, …, and prints each answer's SHA-256.
 // Each line of input is a request of the protocol, or an export:
-// {"export": "chrome" | "snapshot" | "copy"}.
+// {"export": "chrome" | "snapshot" | "copy" | "names"}, where "names" are those of analyses, one per line.
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
@@ -14,7 +14,12 @@ initSync({ module: new WebAssembly.Module(readFileSync(module)) });
 const session = new Session();
 for (const [rank, path] of snapshots.split(",").entries()) session.add(readFileSync(path), "", rank);
 const bytes = (value) => new TextEncoder().encode(JSON.stringify(value));
+const json = (answer) => {
+  const end = 4 + new DataView(answer.buffer, answer.byteOffset).getUint32(0, true);
+  return JSON.parse(new TextDecoder().decode(answer.subarray(4, end)));
+};
 const exported = {
+  names: () => json(session.query(bytes({ type: "analyses" }))).data.analyses.map(({ name }) => name).join("\n"),
   chrome: () => session.chrome(0),
   snapshot: () => session.snapshot(0),
   copy: () => session.copy(bytes({ redacted: true })).query(bytes({ type: "overview" })),

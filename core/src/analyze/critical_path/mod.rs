@@ -6,6 +6,7 @@ mod device;
 mod drawn;
 mod graph;
 mod host;
+#[cfg(feature = "hta")]
 mod hta;
 pub(super) mod job_path;
 mod leg;
@@ -23,6 +24,7 @@ use super::plot::Plot;
 pub use bound::PathBound;
 pub(crate) use drawn::{DrawnStep, drawn_steps, drawn_steps_of_job};
 pub use graph::{PathEdge, PathGraph, PathKind, PathNode};
+#[cfg(feature = "hta")]
 pub use hta::critical_path_of_hta;
 pub(super) use job_path::JOB_CRITICAL_PATH;
 pub use path::{CriticalPath, critical_path};
@@ -46,11 +48,13 @@ pub(super) static CRITICAL_PATH: Analysis = Analysis {
             doc: "factor for the durations of the matching events; 0.5 means twice as fast",
             kind: OptionKind::Number(1.0),
         },
+        #[cfg(feature = "hta")]
         OptionDoc {
             name: "like",
             doc: "graph model: that of Kinetoscope or that of HolisticTraceAnalysis",
             kind: OptionKind::Choice(&["kinetoscope", "hta"]),
         },
+        #[cfg(feature = "hta")]
         OptionDoc {
             name: "without_last",
             doc: "with like=hta: exclude the last iteration first, as HolisticTraceAnalysis does",
@@ -58,10 +62,13 @@ pub(super) static CRITICAL_PATH: Analysis = Analysis {
         },
     ],
     run: Run::Trace(|selection, options: &Options| {
+        #[cfg(feature = "hta")]
         let path = match options.choice("like") {
             "hta" => critical_path_of_hta(selection, options.flag("without_last")),
             _ => critical_path(selection),
         };
+        #[cfg(not(feature = "hta"))]
+        let path = critical_path(selection);
         let what_if = WhatIf::of(selection, &path, options.text("what_if"), options.number("factor"));
         row::answer(selection, path, what_if).drawn(Plot::Bars { label: "name", parts: &["dur_ns"] })
     }),

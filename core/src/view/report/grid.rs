@@ -371,14 +371,17 @@ fn is_descending(numbers: &[Option<f64>]) -> bool {
 /// The class of links to the timeline.
 const GO: &str = "ks-go";
 
-/// A name: its distinctive part, then the whole name, shortened if it is very long.
+/// A longer name does not fit beside its distinctive part; the tooltip has more of it.
+const BESIDE: usize = 160;
+
+/// A name: its distinctive part, then the whole name, shortened if it is long.
 pub(super) fn name(text: &str) -> Markup {
     let whole = clipped(text, WHOLE);
     let telling = clipped(&Label::of(text).telling, WHOLE);
     html! {
         span title=(whole) {
             b { (telling) }
-            @if telling != whole { " " small { (whole) } }
+            @if telling != whole { " " small { (clipped(text, BESIDE)) } }
         }
     }
 }
