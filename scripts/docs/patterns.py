@@ -35,6 +35,7 @@ MIB = 2**20
 NUM_RANKS = 4
 LATE_RANK, BUSY_RANK = 2, 1
 _WIDTH_PX = 960
+_PADDED_LAYERS = 12
 
 
 class Pattern(NamedTuple):
@@ -266,6 +267,51 @@ def uncaptured_decode(program: Program) -> None:
             program.wait()
 
 
+def padded_graph(program: Program) -> None:
+    """Decode steps of 5 requests replay the graph that was captured for 8."""
+    with program.frame("runner.py(31): capture"):
+        program.runtime("cudaStreamBeginCapture")
+        for _ in range(_PADDED_LAYERS):
+            with program.operator("aten::mm", [[8, WIDTH], [WIDTH, WIDTH]]):
+                program.runtime("cudaLaunchKernel")
+        program.runtime("cudaStreamEndCapture")
+    for _ in range(4):
+        with program.operator("execute_context_0(0)_generation_5(5)", category="user_annotation"):
+            program.kernel(GEMM, 30)
+            _replayed(program, *[(GEMM, 30)] * (_PADDED_LAYERS - 1))
+            program.wait()
+
+
+def sampling_on_host(program: Program) -> None:
+    """Each decode step copies its logits to the host, which sorts them to find the next tokens."""
+    vocabulary = 128_256
+    for _ in range(4):
+        with program.operator(DECODE, category="user_annotation"):
+            with program.frame("model.py(41): forward"):
+                for _ in range(8):
+                    program.compute("aten::linear", GEMM, 60, [[4, WIDTH], [WIDTH, WIDTH]])
+            with program.frame("sampler.py(63): sample"):
+                program.copy("DtoH (Device -> Pinned)", 8 * vocabulary, 30)
+                program.wait()
+                with program.operator("aten::sort", [[4, vocabulary], [], []]):
+                    program.idle(420)
+                with program.operator("aten::softmax", [[4, vocabulary], [], []]):
+                    program.idle(160)
+
+
+def kv_cache_copy(program: Program) -> None:
+    """The cache is full: blocks of a request move to the host before each decode step."""
+    for _ in range(4):
+        with program.operator(DECODE, category="user_annotation"):
+            with program.operator("_C_cache_ops::swap_blocks"):
+                for _ in range(6):
+                    program.copy("DtoH (Device -> Pinned)", MIB, 45)
+            with program.frame("model.py(41): forward"):
+                for _ in range(8):
+                    program.compute("aten::linear", GEMM, 60, [[4, WIDTH], [WIDTH, WIDTH]])
+            program.wait()
+
+
 def graph_break(program: Program) -> None:
     """A call of `.item()` cuts the compiled function in two: the host checks guards in between."""
     for _ in program.iterations():
@@ -288,6 +334,18 @@ def small_graphs(program: Program) -> None:
             program.idle(30)
             program.kernel(NORM, 4)
             _replayed(program, (GEMM, 6), (RELU, 3))
+        program.wait()
+
+
+def missed_fusion(program: Program) -> None:
+    """A custom operator changes its input, so the graph copies it before each call."""
+    for _ in program.iterations():
+        with program.operator("## Call CompiledFxGraph f3kpyormhod ##"):
+            for _ in range(4):
+                program.compute("aten::addmm", GEMM, 24, [[TOKENS, WIDTH], [WIDTH, WIDTH]])
+                program.compute("aten::copy_", RELU, 16, [[TOKENS, WIDTH], [TOKENS, WIDTH]])
+                with program.operator("my_ops::rotate_", [[TOKENS, WIDTH]]):
+                    program.kernel("rotate_kernel(float*, int)", 12)
         program.wait()
 
 
@@ -365,7 +423,11 @@ _LARGE: Loops = (
     out_of_memory,
     exposed_communication,
     uncaptured_decode,
+    padded_graph,
+    sampling_on_host,
+    kv_cache_copy,
     graph_break,
+    missed_fusion,
     small_graphs,
 )
 _SMALL: Loops = (gradients_zeroed, unaligned_matmul, conv_bias_before_batch_norm, indexing_in_a_loop)

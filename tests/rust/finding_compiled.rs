@@ -1,9 +1,9 @@
-//! Tests findings about compiled code: graph breaks and small graphs.
+//! Tests findings about compiled code: graph breaks, small graphs, fusion and recompilation.
 
 use std::sync::Arc;
 
 use kinetoscope::LinkedTrace;
-use kinetoscope::analyze::{Finding, MIN_SHARE, Selection, findings};
+use kinetoscope::analyze::{Finding, MIN_SHARE, Selection, SourceFile, findings};
 use serde_json::{Value, json};
 
 use crate::files;
@@ -103,4 +103,52 @@ fn many_small_graphs_are_found() {
     assert!(finding.detail.contains("10 graphs of 4 kernels in an iteration"), "{}", finding.detail);
     assert!(found(&replayed(10, 40), "small_graphs").is_empty(), "large graphs");
     assert!(found(&replayed(4, 4), "small_graphs").is_empty(), "few graphs");
+}
+
+#[test]
+fn operators_that_a_graph_calls_instead_of_fusing_them_are_found() {
+    let mut events = Vec::new();
+    for step in 0..3 {
+        let at = |time: i64| 200 * step + time;
+        events.push(host("cpu_op", "## Call CompiledFxGraph f4fe ##", at(0), 90));
+        for (place, name) in (0..).zip(["aten::addmm", "aten::copy_"]) {
+            events.push(host("cpu_op", name, at(20 * place), 15));
+            launch(&mut events, "cudaLaunchKernel", at(20 * place + 1), &[(at(10 + 30 * place), 20)]);
+        }
+        events.push(host("cpu_op", "aten::add", at(100), 15));
+        launch(&mut events, "cudaLaunchKernel", at(101), &[(at(110), 20)]);
+    }
+    let [finding] = &found(&linked(&events), "missed_fusion")[..] else { panic!("one finding") };
+    assert_eq!((finding.subject.as_str(), finding.count, finding.cost_ns), ("aten::copy_", 3, 3 * 20_000));
+}
+
+/// The detail of the finding about a step that compiles frame 0 for the second time.
+fn recompiled(name: &str, text: &str) -> String {
+    let events = [
+        host("user_annotation", "ProfilerStep#1", 0, 100),
+        host("cpu_op", "entire_frame_compile", 10, 50),
+        host("user_annotation", "entire_frame_compile_data: fn_name=_compile, compile_id=0/1", 11, 1),
+    ];
+    let file = SourceFile { name: name.to_owned(), text: text.to_owned() };
+    let trace = Arc::new(linked(&events).with_sources(vec![file]));
+    let [finding] = &found(&trace, "recompilation")[..] else { panic!("one finding") };
+    finding.detail.clone()
+}
+
+#[test]
+fn a_recompilation_names_the_guard_that_failed() {
+    const GUARD: &str = "tensor 'x' size mismatch at index 0. expected 4, actual 5";
+    let told = format!("compiled 1 time; 0/1: {GUARD}");
+    assert_eq!(recompiled("-_0_1_0/recompile_reasons_18.json", &format!("0/0: {GUARD}")), told);
+    assert_eq!(recompiled("-_0_1_0/recompile_reasons_18.json", &json!([format!("0/0: {GUARD}")]).to_string()), told);
+    let record =
+        r#"{"artifact": {"name": "recompile_reasons", "encoding": "json"}, "frame_id": 0, "frame_compile_id": 1}"#;
+    let log = format!("V1128 1 a.py:1] {{}}\nV1128 1 guards.py:63] {record}\n\t0/0: {GUARD}\nV1128 1 a.py:1] {{}}\n");
+    assert_eq!(recompiled("dedicated_log_torch_trace_a.log", &log), told);
+    for (name, text) in [("-_0_2_0/recompile_reasons_1.json", GUARD), ("recompile_reasons.json", GUARD), ("a.log", "")]
+    {
+        assert_eq!(recompiled(name, text), "compiled 1 time", "{name}");
+    }
+    let cut = &log[..log.find(GUARD).unwrap()];
+    assert_eq!(recompiled("dedicated_log_torch_trace_a.log", cut), "compiled 1 time");
 }

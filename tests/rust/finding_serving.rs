@@ -43,3 +43,31 @@ fn decode_steps_of_many_launches_could_replay_a_graph() {
     let prefill = "execute_context_1(64)_generation_0(0)";
     assert!(found(&steps(prefill, "aten::mm", 9), "uncaptured_decode").is_none(), "prompts have many shapes");
 }
+
+/// Decode steps of 100 µs: a kernel from 10 to 40 µs, and operators of these times.
+fn steps_beside(operators: &[(&'static str, i64, i64)], call: &'static str) -> Arc<LinkedTrace> {
+    let mut ranges = Vec::new();
+    let mut works: Vec<Work<'_>> = Vec::new();
+    for step in 0..4 {
+        ranges.push(("user_annotation", DECODE, 100 * step, 98));
+        ranges.extend(operators.iter().map(|(name, start, dur)| ("cpu_op", *name, 100 * step + start, *dur)));
+        works.push(work(call, 100 * step + 1, (100 * step + 10, 30)));
+    }
+    linked(&ranges, &works)
+}
+
+#[test]
+fn tokens_that_the_host_samples_are_found() {
+    let sampled = [("aten::sort", 30, 40), ("aten::mul", 75, 10)];
+    let finding = found(&steps_beside(&sampled, "aten::mm"), "sampling_on_host").unwrap();
+    // The kernel runs until 40 µs, the sort until 70 µs.
+    assert_eq!((finding.subject.as_str(), finding.count, finding.cost_ns), ("aten::sort", 4, 4 * 30_000));
+    assert!(found(&steps_beside(&[], "aten::sort"), "sampling_on_host").is_none(), "it launches a kernel");
+}
+
+#[test]
+fn copies_of_the_cache_are_found() {
+    let finding = found(&steps_beside(&[], "_C_cache_ops::swap_blocks"), "kv_cache_copy").unwrap();
+    assert_eq!((finding.count, finding.cost_ns), (4, 4 * 30_000));
+    assert!(found(&steps_beside(&[], "aten::copy_"), "kv_cache_copy").is_none());
+}

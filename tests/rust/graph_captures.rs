@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use kinetoscope::LinkedTrace;
-use kinetoscope::analyze::{Selection, operators};
+use kinetoscope::analyze::{MIN_SHARE, Selection, findings, operators};
 use kinetoscope::edit::trim;
 use kinetoscope::link::{CapturedGraphs, CapturedKernel, LinkMethod};
 use kinetoscope::time::{TimeRange, Ts};
@@ -92,6 +92,30 @@ fn kernels_belong_to_the_operators_that_captured_them() {
     let rows = operators(&Selection::all(&linked));
     let of_mm = rows.iter().find(|row| row.name == "aten::mm").unwrap();
     assert_eq!((of_mm.count, of_mm.device_self_ns), (1, Some(8_000)), "of both replays");
+}
+
+#[test]
+fn graphs_of_larger_batches_than_their_steps_are_found() {
+    let found = |num_requests: u64| {
+        let mut recording = Recording::default();
+        recording.capture(&["aten::mm", "aten::add"], LAUNCH);
+        for event in recording.events.iter_mut().filter(|event| event["name"] == "aten::mm") {
+            event["args"] = json!({"Input Dims": [[8, 64], [64, 64]]});
+        }
+        for _ in 0..3 {
+            let step = format!("execute_context_0(0)_generation_{num_requests}({num_requests})");
+            recording.host("user_annotation", &step, 24, &json!({}));
+            recording.time += 1;
+            recording.replay(None, &[("gemm", 7, None), ("vectorized", 7, None)]);
+            recording.time += 5;
+        }
+        let findings = findings(&Selection::all(&recording.linked()), MIN_SHARE);
+        findings.into_iter().find(|finding| finding.name == "padded_graph")
+    };
+    let finding = found(6).unwrap();
+    // Two kernels of 4 µs in each of three steps, for 8 tokens in place of 6.
+    assert_eq!((finding.subject.as_str(), finding.count, finding.cost_ns), ("graph of 8 tokens", 3, 3 * 2_000));
+    assert!(found(8).is_none());
 }
 
 #[test]

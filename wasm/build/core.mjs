@@ -23,7 +23,7 @@ export function buildCore() {
   rmSync(DIST, { recursive: true, force: true });
   mkdirSync(DIST, { recursive: true });
   run(bindgen(version), [COMPILED, "--target", "web", "--omit-default-module-path", "--out-dir", DIST]);
-  run(process.execPath, [WASM_OPT, "-Oz", "--converge", BOUND, "-o", CORE]);
+  run(process.execPath, [WASM_OPT, "-Oz", BOUND, "-o", CORE]);
   writeFileSync(STAMP, stamp);
 }
 

@@ -2,7 +2,7 @@
 //
 // Loads the snapshots into the compiled core, as ranks 0, 1, …, and prints each answer's SHA-256.
 // Each line of input is a request of the protocol, or an export:
-// {"export": "chrome" | "snapshot" | "copy" | "names"}, where "names" are those of analyses, one per line.
+// {"export": "chrome" | "snapshot" | "copy" | "names"}. "names" are those of all analyses.
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";

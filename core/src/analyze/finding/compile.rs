@@ -1,6 +1,7 @@
 //! Finds compilation inside the loop.
 
 use super::super::number_text::plural;
+use super::recompile_reason::RecompileReasons;
 use super::rule::{Rule, RuleScope};
 use super::rule_context::RuleContext;
 use super::rule_match::{RuleMatch, by_subject};
@@ -85,12 +86,13 @@ fn found(context: &RuleContext<'_>) -> Vec<RuleMatch> {
     crate::sort::ascending(&mut rows);
     let rows = context.outermost(rows).into_iter().filter(|row| context.is_in_loop(*row));
     let costs = rows.map(|row| (subject(context.name(row)), context.time(row).dur().0, row));
-    let ids = CompileIds::of(context);
+    let (ids, reasons) = (CompileIds::of(context), RecompileReasons::of(&context.linked.sources));
     let found = |(subject, costs): (String, Vec<(i64, u32)>)| {
         let known: Vec<_> = costs.iter().flat_map(|(_, row)| ids.inside(context.time(*row))).collect();
         let is_first = !known.is_empty() && known.iter().all(|id| id.ends_with("/0"));
         let first = if is_first { ", each for the first time" } else { "" };
-        let detail = format!("compiled {}{first}", plural(costs.len(), "time"));
+        let guards = reasons.words(known.into_iter());
+        let detail = format!("compiled {}{first}{guards}", plural(costs.len(), "time"));
         let times = context.all_times(&costs);
         RuleMatch::of(subject, costs, 0.8).during(times).detailed(detail).advised(is_first.then_some(FIRST))
     };

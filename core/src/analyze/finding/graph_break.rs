@@ -25,7 +25,7 @@ pub(super) static GRAPH_BREAK: Rule = Rule {
 const REGION: &str = "Torch-Compiled Region";
 
 /// How Inductor names its range around the call of a graph.
-const GRAPH: &str = "## Call CompiledFxGraph";
+pub(super) const GRAPH: &str = "## Call CompiledFxGraph";
 
 /// How Dynamo names the rest of a function after a break: `torch_dynamo_resume_in_forward_at_8`.
 const RESUMED: &str = "torch_dynamo_resume_in_";

@@ -3,8 +3,9 @@
 use super::row::Finding;
 use super::rule::Rule;
 use super::{
-    allocation, between_steps, communication, compile, conv_bias, copy, graph_break, indexing, launch_bound, loader,
-    long_idle, matmul, optimizer, out_of_memory, rank, small_graphs, start_up, sync, uncaptured_decode,
+    allocation, between_steps, cache_copy, communication, compile, conv_bias, copy, graph_break, host_sampling,
+    indexing, launch_bound, loader, long_idle, matmul, missed_fusion, optimizer, out_of_memory, padded_graph, rank,
+    small_graphs, start_up, sync, uncaptured_decode,
 };
 use crate::table::{Table, boolean, int, put, put_name, text};
 
@@ -21,6 +22,9 @@ pub(super) const RULES: &[&Rule] = &[
     &long_idle::LONG_IDLE,
     &between_steps::BETWEEN_STEPS,
     &uncaptured_decode::UNCAPTURED_DECODE,
+    &padded_graph::PADDED_GRAPH,
+    &host_sampling::HOST_SAMPLING,
+    &cache_copy::CACHE_COPY,
     &start_up::START_UP,
     &optimizer::UNFUSED,
     &optimizer::ZEROED,
@@ -32,6 +36,7 @@ pub(super) const RULES: &[&Rule] = &[
     &compile::RECOMPILATION,
     &graph_break::GRAPH_BREAK,
     &small_graphs::SMALL_GRAPHS,
+    &missed_fusion::MISSED_FUSION,
     &communication::EXPOSED,
     &indexing::INDEXING,
     &rank::STRAGGLER,

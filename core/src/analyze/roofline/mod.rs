@@ -56,6 +56,12 @@ pub(super) static ROOFLINE: Analysis = Analysis {
     run: Run::Trace(run),
 };
 
+/// Whether generated code could do the work of an operator within another kernel: one operation on
+/// each element, or a copy.
+pub(super) fn is_fusible(operator: &str) -> bool {
+    elementwise::is_known(operator) || gather::is_copy(operator)
+}
+
 fn run(selection: &Selection<'_>, options: &Options) -> AnalysisResult {
     // A part of a kernel has no operations of its own.
     let selection = Selection { is_unclipped: true, ..selection.clone() };

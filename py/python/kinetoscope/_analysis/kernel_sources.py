@@ -46,9 +46,11 @@ class KernelSources:
     def with_kernel_sources(self, folder: str | os.PathLike[str] | None = None) -> lazy.Trace:
         """Returns the trace with the sources of its generated kernels, for `roofline`.
 
-        Reads the same files as `kernel_sources`, with the same errors. `roofline` then counts
+        Reads the same files as `kernel_sources`, with the same errors, and logs of the compiler
+        (`TORCH_TRACE`, up to 8 MiB; `recompile_reasons_*.json` of tlparse). `roofline` then counts
         operations of generated kernels, and bytes by the indices that each kernel loads and
-        stores. Files and snapshots written from the trace do not contain the sources.
+        stores. `findings` names the guard that made a function compile again. Files and
+        snapshots written from the trace do not contain the sources.
 
         ::
 

@@ -10,7 +10,10 @@ from pathlib import Path
 
 from kinetoscope._io.inputs import note_input
 
-_WRITTEN_BY_INDUCTOR = re.compile(r"(inductor_|output_code|fx_graph|aot_|before_|after_|graph_).*\.(py|txt|json)")
+_WRITTEN_BY_COMPILER = re.compile(
+    r"(inductor_|output_code|fx_graph|aot_|before_|after_|graph_|recompile_reasons).*\.(py|txt|json)"
+    r"|dedicated_log_torch_trace_.*\.log"
+)
 
 _MAX_DEPTH = 6
 _MAX_ENTRIES = 20_000
@@ -21,7 +24,7 @@ _MAX_BYTES = 1 << 26
 def source_files(
     folder: str | os.PathLike[str] | None, trace: str | None, names: Collection[str]
 ) -> list[tuple[str, bytes]]:
-    """Reads files named `names`, and files that Inductor names so, by their path in the folder.
+    """Reads files named `names`, and files that the compiler names so, by their path in the folder.
 
     Only regular files inside the folder are read: a trace may name any path, and a link may lead to
     any file. Raises ValueError without a local folder, and OSError for an unreadable file.
@@ -39,7 +42,7 @@ def source_files(
     left = _MAX_BYTES
     for path, size in _files(root):
         name = path.name
-        if (name in wanted or _WRITTEN_BY_INDUCTOR.fullmatch(name)) and size <= min(left, _MAX_FILE_BYTES):
+        if (name in wanted or _WRITTEN_BY_COMPILER.fullmatch(name)) and size <= min(left, _MAX_FILE_BYTES):
             note_input(path)
             content = path.read_bytes()
             left -= len(content)

@@ -1,0 +1,38 @@
+//! Finds operators inside compiled graphs that run a kernel of their own.
+
+use super::super::number_text::plural;
+use super::super::roofline::is_fusible;
+use super::graph_break::GRAPH;
+use super::rule::{Rule, RuleScope};
+use super::rule_context::RuleContext;
+use super::rule_match::{RuleMatch, by_subject};
+
+pub(super) static MISSED_FUSION: Rule = Rule {
+    name: "missed_fusion",
+    doc: "inside a compiled graph, an operator on each element or a copy runs a kernel of its own",
+    cost: "device time of these kernels; a fused one would still read and write its result",
+    advice: "read why Inductor calls the operator (TORCH_LOGS=output_code): often it has no decomposition, or a custom \
+             operator changes its input",
+    is_pattern: false,
+    find: RuleScope::Trace(found),
+};
+
+fn found(context: &RuleContext<'_>) -> Vec<RuleMatch> {
+    let graphs = context.named(|name| name.starts_with(GRAPH));
+    if graphs.is_empty() {
+        return Vec::new();
+    }
+    let around = context.around(&graphs);
+    let missed = context.selection.device_work().filter_map(|row| {
+        let operator = context.links.operator.get(row)?;
+        around.get(operator as usize)?;
+        let name = context.operator(operator);
+        let is_missed = is_fusible(name) && context.is_in_loop(row as u32);
+        is_missed.then(|| (name.to_owned(), context.time(row as u32).dur().0, row as u32))
+    });
+    let of_operator = |(subject, costs): (String, Vec<(i64, u32)>)| {
+        let (during, detail) = (context.all_times(&costs), plural(costs.len(), "kernel"));
+        RuleMatch::of(subject, costs, 0.7).during(during).detailed(detail)
+    };
+    by_subject(missed).into_iter().map(of_operator).collect()
+}
