@@ -71,6 +71,18 @@ fn a_graph_break_without_frames_or_devices_is_found_as_well() {
 }
 
 #[test]
+fn a_break_does_not_cost_what_is_compiled_meanwhile() {
+    let events = [
+        host("cpu_op", "Torch-Compiled Region: 0/0", 0, 1_200),
+        host("cpu_op", "## Call CompiledFxGraph f4fe ##", 5, 15),
+        host("cpu_op", "entire_frame_compile", 50, 1_000),
+        host("cpu_op", "Torch-Compiled Region: 1/0", 1_070, 80),
+    ];
+    let [finding] = &found(&linked(&events), "graph_break")[..] else { panic!("one finding") };
+    assert_eq!(finding.cost_ns, 50_000);
+}
+
+#[test]
 fn regions_one_after_another_are_no_break() {
     let mut events = Vec::new();
     for step in 0..4 {
@@ -122,6 +134,18 @@ fn operators_that_a_graph_calls_instead_of_fusing_them_are_found() {
     assert_eq!((finding.subject.as_str(), finding.count, finding.cost_ns), ("aten::copy_", 3, 3 * 20_000));
 }
 
+#[test]
+fn operators_inside_of_others_or_of_benchmarks_could_not_be_fused() {
+    for around in ["aten::sort", "CachingAutotuner.benchmark_all_configs", "torch/_inductor/cudagraph_trees.py(1): run"]
+    {
+        let category = if around.contains(".py(") { "python_function" } else { "cpu_op" };
+        let mut events = vec![host("cpu_op", "## Call CompiledFxGraph f4fe ##", 0, 90), host(category, around, 10, 60)];
+        events.push(host("cpu_op", "aten::copy_", 20, 30));
+        launch(&mut events, "cudaLaunchKernel", 21, &[(30, 50)]);
+        assert!(found(&linked(&events), "missed_fusion").is_empty(), "{around}");
+    }
+}
+
 /// The detail of the finding about a step that compiles frame 0 for the second time.
 fn recompiled(name: &str, text: &str) -> String {
     let events = [
@@ -131,8 +155,7 @@ fn recompiled(name: &str, text: &str) -> String {
     ];
     let file = SourceFile { name: name.to_owned(), text: text.to_owned() };
     let trace = Arc::new(linked(&events).with_sources(vec![file]));
-    let [finding] = &found(&trace, "recompilation")[..] else { panic!("one finding") };
-    finding.detail.clone()
+    found(&trace, "recompilation").pop().unwrap().detail
 }
 
 #[test]

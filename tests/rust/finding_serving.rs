@@ -57,6 +57,20 @@ fn steps_beside(operators: &[(&'static str, i64, i64)], call: &'static str) -> A
 }
 
 #[test]
+fn a_replay_whose_work_is_lost_is_no_launch_of_each_kernel() {
+    let name = |step: i64| if step % 2 == 0 { "cudaGraphLaunch" } else { "cudaLaunchKernel" };
+    let mut ranges = Vec::new();
+    let mut works: Vec<Work<'_>> = Vec::new();
+    for step in 0..4 {
+        ranges.push(("user_annotation", DECODE, 200 * step, 100));
+        ranges.push(("cuda_runtime", name(step), 200 * step + 95, 2));
+        works.extend((0..9).map(|at| work("aten::mm", 200 * step + 10 * at, (200 * step + 10 * at + 4, 5))));
+    }
+    let finding = found(&linked(&ranges, &works), "uncaptured_decode").unwrap();
+    assert_eq!(finding.count, 2, "steps without the launch of a graph");
+}
+
+#[test]
 fn tokens_that_the_host_samples_are_found() {
     let sampled = [("aten::sort", 30, 40), ("aten::mul", 75, 10)];
     let finding = found(&steps_beside(&sampled, "aten::mm"), "sampling_on_host").unwrap();

@@ -120,16 +120,102 @@ fn lost_kernels_make_passes_and_bubbles_unknown() {
     }
 }
 
+#[test]
+fn a_stage_with_lost_kernels_does_not_spoil_the_others() {
+    let traces = traces_of(&gpipe(3, 4));
+    let lossy = edited(&traces, |rank, events| {
+        let mut seen = 0;
+        events.retain(|event| {
+            seen += i32::from(event["cat"] == "kernel");
+            rank != 1 || event["cat"] != "kernel" || seen > 3
+        });
+    });
+    let told = pipeline(&lossy, &["rank", "num_micro_batches", "schedule", "mean_forward_ns", "bubble_ns"]);
+    let whole = |rank: i64| json!([rank, 4, "gpipe", 100_000, null]);
+    assert_eq!(json!(told), json!([whole(0), [1, null, "gpipe", null, null], whole(2)]));
+}
+
+#[test]
+fn work_before_the_first_iteration_does_not_count() {
+    let warm = traces_of(&one_forward_one_backward(3, 2));
+    let traces = edited(&traces_of(&gpipe(3, 4)), |rank, events| {
+        let before: Vec<Value> = documents(&warm).swap_remove(rank as usize);
+        let first = number(&before, f64::max) + 1_000.0;
+        let (start, end) = (number(events, f64::min), number(events, f64::max));
+        for event in events.iter_mut() {
+            event["ts"] = json!(event["ts"].as_f64().unwrap() - start + first);
+            if let Some(correlation) = event["args"]["correlation"].as_i64() {
+                event["args"]["correlation"] = json!(correlation + 1_000);
+            }
+        }
+        events.push(json!({"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#1", "pid": 1, "tid": 1,
+            "ts": first - 10.0, "dur": end - start + 100.0}));
+        events.extend(before);
+    });
+    let told = pipeline(&traces, &["num_micro_batches", "schedule", "num_iterations"]);
+    assert_eq!(json!(told), json!(vec![json!([4, "gpipe", 1]); 3]));
+}
+
+#[test]
+fn clocks_that_contradict_the_messages_leave_bubbles_unknown() {
+    let traces = traces_of(&gpipe(3, 4));
+    let shifted = edited(&traces, |rank, events| {
+        for event in events.iter_mut().filter(|event| rank == 1 && event["ph"] == "X") {
+            event["ts"] = json!(event["ts"].as_f64().unwrap() + 5_000.0);
+        }
+    });
+    let bubbles = |traces: &[RankedTrace]| json!(pipeline(traces, &["bubble_ns"]));
+    assert!(!bubbles(&traces).to_string().contains("null"));
+    assert_eq!(bubbles(&shifted), json!([[null], [null], [null]]));
+}
+
+#[test]
+fn a_range_around_a_step_is_no_pass() {
+    let traces = edited(&traces_of(&gpipe(3, 4)), |_, events| {
+        events.push(json!({"ph": "X", "cat": "user_annotation", "name": "Forward 1", "pid": 1, "tid": 1,
+            "ts": number(events, f64::min) - 10.0, "dur": 100_000.0}));
+    });
+    let told = pipeline(&traces, &["num_micro_batches", "schedule", "mean_forward_ns"]);
+    assert_eq!(json!(told), json!(vec![json!([4, "gpipe", 100_000]); 3]));
+}
+
+fn traces_of(schedule: &Schedule) -> Vec<RankedTrace> {
+    marked_traces(schedule, &usual, &ranks(schedule), StageMarks::Operators)
+}
+
 /// The same traces, of which no device event was recorded.
 fn without_kernels(traces: &[RankedTrace]) -> Vec<RankedTrace> {
-    let without = |(rank, linked): &RankedTrace| {
+    edited(traces, |_, events| events.retain(|event| event["cat"] != "kernel"))
+}
+
+/// The start of all events that comes first or last.
+fn number(events: &[Value], choose: fn(f64, f64) -> f64) -> f64 {
+    let starts = events.iter().filter(|event| event["ph"] == "X").filter_map(|event| event["ts"].as_f64());
+    starts.reduce(choose).unwrap()
+}
+
+/// The events of each trace.
+fn documents(traces: &[RankedTrace]) -> Vec<Vec<Value>> {
+    let events = |(_, linked): &RankedTrace| {
         let mut bytes = Vec::new();
         write_chrome(&linked.trace, &mut bytes).unwrap();
         let mut document: Value = serde_json::from_slice(&bytes).unwrap();
-        document["traceEvents"].as_array_mut().unwrap().retain(|event| event["cat"] != "kernel");
-        (*rank, Arc::new(LinkedTrace::new(files::trace(&document.to_string()))))
+        document["traceEvents"].as_array_mut().unwrap().drain(..).filter(|event| event["ph"] == "X").collect()
     };
-    traces.iter().map(without).collect()
+    traces.iter().map(events).collect()
+}
+
+/// The same traces with other events.
+fn edited(traces: &[RankedTrace], edit: impl Fn(i64, &mut Vec<Value>)) -> Vec<RankedTrace> {
+    let others = traces.iter().zip(documents(traces)).map(|((rank, linked), mut events)| {
+        edit(rank.unwrap(), &mut events);
+        let mut bytes = Vec::new();
+        write_chrome(&linked.trace, &mut bytes).unwrap();
+        let mut document: Value = serde_json::from_slice(&bytes).unwrap();
+        document["traceEvents"] = json!(events);
+        (*rank, Arc::new(LinkedTrace::new(files::trace(&document.to_string()))))
+    });
+    others.collect()
 }
 
 #[test]

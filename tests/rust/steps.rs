@@ -234,6 +234,24 @@ fn gaps_divide_steps_of_a_loop_without_names() {
 }
 
 #[test]
+fn gaps_are_those_of_all_threads_that_launch() {
+    let mut calls = Vec::new();
+    for step in 0..3 {
+        for call in 0..2 {
+            calls.push((1, "cuda_runtime", "cudaLaunchKernel", 1_000 * step + 100 * call, 50));
+        }
+        for call in 0..4 {
+            calls.push((2, "cuda_runtime", "cudaLaunchKernel", 1_000 * step + 200 + 50 * call, 40));
+        }
+        calls.push((1, "cuda_runtime", "cudaStreamSynchronize", 1_000 * step + 400, 20));
+        calls.push((3, "cuda_runtime", "cudaEventQuery", 1_000 * step + 700, 5));
+    }
+    calls.push((1, "cuda_runtime", "cudaDeviceSynchronize", 4_500, 400));
+    let steps = LinkedTrace::with_iterations(linked(&calls).trace, &[String::from("gaps")], 1).unwrap();
+    assert_eq!(iterations(&steps), [(0, 0, 420), (1, 1_000, 1_420), (2, 2_000, 2_420)]);
+}
+
+#[test]
 fn public_traces_of_engines_have_steps() {
     for (name, phase, num_requests) in [
         ("vllm_decode_full/graph_execution.json.gz", Phase::Decode, 32),

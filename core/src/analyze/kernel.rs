@@ -64,8 +64,8 @@ const COLUMNS: &[Column<Vec<KernelRow>>] = &[
     int("threads", |rows, at| rows[at].ran.threads),
     int("registers", |rows, at| rows[at].ran.registers),
     int("shared_memory_bytes", |rows, at| rows[at].ran.shared_memory_bytes),
-    float("occupancy", |rows, at| rows[at].ran.occupancy),
-    float("sm_efficiency", |rows, at| rows[at].ran.sm_efficiency),
+    float("occupancy", |rows, at| rows[at].ran.occupancy.mean()),
+    float("sm_efficiency", |rows, at| rows[at].ran.sm_efficiency.mean()),
     float("waves", |rows, at| rows[at].ran.waves),
 ];
 

@@ -20,10 +20,10 @@ pub struct LaunchConfig {
     pub registers: Option<i64>,
     /// Its `shared memory` a block.
     pub shared_memory_bytes: Option<i64>,
-    /// `est. achieved occupancy %` of all runs, a mean over time.
-    pub occupancy: Option<f64>,
-    /// `min(blocks per multiprocessor, 1)` of all runs, a mean over time.
-    pub sm_efficiency: Option<f64>,
+    /// `est. achieved occupancy %` of the runs that have it.
+    pub(super) occupancy: WeightedMean,
+    /// `min(blocks per multiprocessor, 1)` of the runs that have it.
+    pub(super) sm_efficiency: WeightedMean,
     /// How often the longest run filled the device: `blocks / (multiprocessors · blocks that one
     /// holds at a time)`, where the occupancy says how many it holds; 1 where all its blocks run at
     /// once, which is when the occupancy is no less than that of all of them.
@@ -75,8 +75,8 @@ impl<'a> LaunchConfigReader<'a> {
             threads,
             registers: self.integer(longest, ArgKey::Registers),
             shared_memory_bytes: self.integer(longest, ArgKey::SharedMemory),
-            occupancy: occupancy.mean(),
-            sm_efficiency: efficiency.mean(),
+            occupancy,
+            sm_efficiency: efficiency,
             waves: self.waves(longest),
         }
     }
@@ -101,10 +101,13 @@ impl<'a> LaunchConfigReader<'a> {
 
     /// `blocks per SM`, or the blocks over the device's multiprocessors.
     fn blocks_per_sm(&mut self, row: usize) -> Option<f64> {
-        self.float(row, ArgKey::BlocksPerSm).or_else(|| {
+        let recorded = self.float(row, ArgKey::BlocksPerSm);
+        let blocks = recorded.or_else(|| {
             let device = *self.devices.get(&self.trace.device(row)?)?;
             Some(self.sizes(row).0? as f64 / device.num_sms)
-        })
+        });
+        // A kernel has blocks: 0 stands for unknown.
+        blocks.filter(|blocks| *blocks > 0.0)
     }
 
     fn sizes(&mut self, row: usize) -> (Option<i64>, Option<i64>) {
@@ -129,7 +132,7 @@ impl<'a> LaunchConfigReader<'a> {
 }
 
 /// A mean of values over time.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct WeightedMean {
     sum: f64,
     weight: f64,
@@ -143,6 +146,11 @@ impl WeightedMean {
             self.sum += value * weight;
             self.weight += weight;
         }
+    }
+
+    /// The mean of the values of both.
+    pub(super) fn and(self, other: Self) -> Self {
+        Self { sum: self.sum + other.sum, weight: self.weight + other.weight }
     }
 
     pub(super) fn mean(self) -> Option<f64> {

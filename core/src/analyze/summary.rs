@@ -203,8 +203,11 @@ fn with_findings(
     let mut modules = modules(selection);
     let (num_operators, num_kernels) = (operators.len() as u64, kernels.len() as u64);
     let (num_modules, num_findings) = (modules.len() as u64, findings.len() as u64);
-    let sm_efficiency = mean_over_time(&kernels, |row| row.ran.sm_efficiency);
-    let occupancy = mean_over_time(&kernels, |row| row.ran.occupancy);
+    let mean = |value: fn(&KernelRow) -> WeightedMean| {
+        kernels.iter().map(value).fold(WeightedMean::default(), WeightedMean::and).mean()
+    };
+    let sm_efficiency = mean(|row| row.ran.sm_efficiency);
+    let occupancy = mean(|row| row.ran.occupancy);
     operators.truncate(limit);
     kernels.truncate(limit);
     modules.truncate(limit);
@@ -228,13 +231,6 @@ fn with_findings(
         health: health(linked),
         coverage: coverage(linked),
     }
-}
-
-/// The mean of a value over the time of the kernels that have it.
-fn mean_over_time(kernels: &[KernelRow], value: fn(&KernelRow) -> Option<f64>) -> Option<f64> {
-    let mut mean = WeightedMean::default();
-    kernels.iter().for_each(|row| mean.add(value(row), row.total_ns));
-    mean.mean()
 }
 
 /// Length, utilization and kinds of a selection, without sums by name.

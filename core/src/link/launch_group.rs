@@ -1,20 +1,24 @@
-//! Groups the calls of the thread that launches, by the long gaps between them.
+//! Groups the calls of the threads that launch, by the long gaps between them.
 
 use std::cmp::Reverse;
 
 use rustc_hash::FxHashMap;
 
-use crate::id::TrackId;
+use crate::id::{StrId, TrackId};
 use crate::sort;
 use crate::time::Ts;
 use crate::trace::Trace;
 use crate::trace::kind::EventKind;
+use crate::vendor::enqueues;
 
 /// Gaps between groups are at least this much longer than the gaps inside of them.
 const MUCH_LONGER: i64 = 3;
 
 /// Shorter gaps, in nanoseconds, are as long as this: their ratios mean nothing.
 const SHORT_NS: i64 = 1_000;
+
+/// Threads with less than this part of the launches of the busiest one do not run the loop.
+const MIN_PART: usize = 20;
 
 /// Fewer groups are no loop.
 const MIN_GROUPS: usize = 3;
@@ -24,23 +28,27 @@ const MIN_GROUPS: usize = 3;
 pub(super) struct LaunchGroup {
     /// The first of them.
     pub(super) row: u32,
+    /// The busiest thread, for all groups.
     pub(super) track: TrackId,
     pub(super) start: Ts,
     pub(super) end: Ts,
 }
 
-/// Groups of operators and launches on the thread that launches most, or has most operators where
+/// Groups of operators and launches on the threads that launch, or that have operators where
 /// nothing is launched. None if no gaps are much longer than all others.
+///
+/// A thread of its own may launch the backward pass, so all that launch much count. A wait right
+/// after a group is part of it.
 pub(super) fn launch_groups(trace: &Trace) -> Vec<LaunchGroup> {
-    let track = busiest(trace, EventKind::Launch).or_else(|| busiest(trace, EventKind::Operator));
-    let Some(track) = track else { return Vec::new() };
+    let calls = HostCalls::of(trace);
+    let Some(track) = calls.busiest else { return Vec::new() };
     let events = &trace.events;
     let mut groups: Vec<LaunchGroup> = Vec::new();
-    for row in work_of(trace, track) {
-        let (start, end) = (events.start[row as usize], events.end(row as usize));
+    for row in &calls.work {
+        let (start, end) = (events.start[*row as usize], events.end(*row as usize));
         match groups.last_mut() {
             Some(last) if start < last.end => last.end = last.end.max(end),
-            _ => groups.push(LaunchGroup { row, track, start, end }),
+            _ => groups.push(LaunchGroup { row: *row, track, start, end }),
         }
     }
     let gap_before = |group: &[LaunchGroup]| group[1].start.since(group[0].end).0.max(SHORT_NS);
@@ -54,6 +62,15 @@ pub(super) fn launch_groups(trace: &Trace) -> Vec<LaunchGroup> {
         }
         is_inside
     });
+    for wait in calls.waits {
+        let (start, end) = (events.start[wait as usize], events.end(wait as usize));
+        let after = groups.partition_point(|group| group.start <= start);
+        let next = groups.get(after).map_or(end, |next| next.start);
+        let Some(last) = after.checked_sub(1).map(|at| &mut groups[at]) else { continue };
+        if start.since(last.end).0 < limit {
+            last.end = last.end.max(end.min(next));
+        }
+    }
     groups
 }
 
@@ -65,22 +82,51 @@ fn shortest_between(gaps: &[i64]) -> Option<i64> {
     (ratio(at) >= MUCH_LONGER).then(|| gaps[at])
 }
 
-/// The thread with most host events of a kind.
-fn busiest(trace: &Trace, kind: EventKind) -> Option<TrackId> {
-    let events = &trace.events;
-    let mut counts: FxHashMap<TrackId, usize> = FxHashMap::default();
-    for row in (0..events.len()).filter(|row| events.kind[*row] == kind && !trace.is_on_device(*row)) {
-        *counts.entry(events.track[row]).or_default() += 1;
-    }
-    counts.into_iter().max_by_key(|(track, count)| (*count, Reverse(*track))).map(|(track, _)| track)
+/// Calls of the threads that run the loop, by start.
+#[derive(Default)]
+struct HostCalls {
+    /// The thread with most launches.
+    busiest: Option<TrackId>,
+    /// Operators and calls that enqueue work.
+    work: Vec<u32>,
+    /// Calls that enqueue nothing.
+    waits: Vec<u32>,
 }
 
-/// Rows of the operators and launches of a thread, by start.
-fn work_of(trace: &Trace, track: TrackId) -> Vec<u32> {
-    let events = &trace.events;
-    let is_work = |row: &usize| matches!(events.kind[*row], EventKind::Operator | EventKind::Launch);
-    let rows = (0..events.len()).filter(|row| events.track[*row] == track).filter(is_work);
-    let mut rows: Vec<u32> = rows.map(|row| row as u32).collect();
-    sort::by_key(&mut rows, |row| (events.start[*row as usize], Reverse(events.end(*row as usize))));
-    rows
+impl HostCalls {
+    fn of(trace: &Trace) -> Self {
+        let events = &trace.events;
+        let mut known: FxHashMap<StrId, bool> = FxHashMap::default();
+        let mut is_enqueueing = |row: usize| {
+            let name = events.name[row];
+            *known.entry(name).or_insert_with(|| enqueues(trace.strings.text(name)))
+        };
+        let mut num_launches: FxHashMap<TrackId, usize> = FxHashMap::default();
+        let mut num_operators: FxHashMap<TrackId, usize> = FxHashMap::default();
+        let mut is_work = vec![false; events.len()];
+        for row in (0..events.len()).filter(|row| !trace.is_on_device(*row)) {
+            let counts = match events.kind[row] {
+                EventKind::Operator => &mut num_operators,
+                EventKind::Launch if is_enqueueing(row) => &mut num_launches,
+                _ => continue,
+            };
+            is_work[row] = true;
+            *counts.entry(events.track[row]).or_default() += 1;
+        }
+        let counts = if num_launches.is_empty() { num_operators } else { num_launches };
+        let Some((busiest, most)) = counts.iter().max_by_key(|(track, count)| (**count, Reverse(**track))) else {
+            return Self::default();
+        };
+        let process = |track: &TrackId| trace.tracks[track.index()].process;
+        let is_of_loop = |track: &TrackId| {
+            let count = counts.get(track).copied().unwrap_or(0);
+            process(track) == process(busiest) && count.saturating_mul(MIN_PART) >= *most
+        };
+        let is_call = |row: &usize| matches!(events.kind[*row], EventKind::Operator | EventKind::Launch);
+        let rows = (0..events.len()).filter(|row| is_call(row) && is_of_loop(&events.track[*row]));
+        let mut rows: Vec<u32> = rows.map(|row| row as u32).collect();
+        sort::by_key(&mut rows, |row| (events.start[*row as usize], Reverse(events.end(*row as usize))));
+        let (work, waits) = rows.into_iter().partition(|row| is_work[*row as usize]);
+        Self { busiest: Some(*busiest), work, waits }
+    }
 }

@@ -106,7 +106,10 @@ impl<'a> Exchange<'a> {
 impl ExchangePart {
     fn of(part: &Participant<'_>) -> Self {
         let (one, facts) = (part.one, &part.one.facts);
-        let splits = [&facts.in_split, &facts.out_split].map(|text| SplitList::of(text.as_deref()));
+        let splits = [&facts.in_split, &facts.out_split].map(|text| {
+            let list = SplitList::of(text.as_deref());
+            list.map(|list| list.of_group(facts.group_size))
+        });
         let rows = [0, 1].map(|side| splits[side].as_ref().and_then(SplitList::total));
         let elems = [facts.in_elems, facts.out_elems].map(|elems| elems.filter(|elems| *elems >= 0));
         let bytes = [one.in_bytes(), one.out_bytes()].map(|bytes| bytes.filter(|bytes| *bytes >= 0));

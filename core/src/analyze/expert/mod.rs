@@ -22,7 +22,7 @@ pub(super) static EXPERTS: Analysis = Analysis {
 };
 
 fn answer(job: &Job<'_>, _: &Options) -> AnalysisResult {
-    let meetings = job_collectives(&job.ranks, ClockAlignment::OfRanks, |_, one| has_parts(one));
+    let meetings = job_collectives(&job.ranks, ClockAlignment::AlignedWhereKnown, |_, one| has_parts(one));
     let mut exchanges: Vec<_> = meetings.into_iter().map(Exchange::of).collect();
     // The selection must not move positions.
     role::set(&mut exchanges);

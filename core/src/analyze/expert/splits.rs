@@ -27,6 +27,14 @@ impl SplitList {
         Some(start.map_or(Self::Unreadable, Self::Cut))
     }
 
+    /// The same, unless it lists other ranks than a group of this size has.
+    pub(super) fn of_group(self, num_ranks: Option<i64>) -> Self {
+        match &self {
+            Self::Whole(rows) if num_ranks.is_some_and(|num| num != rows.len() as i64) => Self::Unreadable,
+            _ => self,
+        }
+    }
+
     /// Rows of all ranks together.
     pub(super) fn total(&self) -> Option<i64> {
         let Self::Whole(rows) = self else { return None };
@@ -60,6 +68,9 @@ mod tests {
             assert_eq!(of(hostile), Some(SplitList::Unreadable), "{hostile}");
         }
         assert_eq!([of("[]"), of(""), SplitList::of(None)], [None, None, None]);
+        let sized = |num_ranks| of("[1, 2, 3]").unwrap().of_group(num_ranks);
+        assert_eq!(sized(Some(2)), SplitList::Unreadable);
+        assert_eq!((Some(sized(None)), Some(sized(Some(3)))), (of("[1, 2, 3]"), of("[1, 2, 3]")));
         assert_eq!(of("[9223372036854775807, 1]").and_then(|list| list.total()), None);
     }
 }

@@ -1,5 +1,6 @@
 //! Finds compilation inside the loop.
 
+use super::super::interval::union;
 use super::super::number_text::plural;
 use super::recompile_reason::RecompileReasons;
 use super::rule::{Rule, RuleScope};
@@ -79,12 +80,7 @@ const FUNCTIONS: [(&str, &[&str]); 5] = [
 ];
 
 fn found(context: &RuleContext<'_>) -> Vec<RuleMatch> {
-    let is_frame = |row: &u32| context.trace.events.kind[*row as usize] == EventKind::Python;
-    let mut rows = context.named(is_compiling_function);
-    rows.retain(is_frame);
-    rows.extend(context.named(is_compiling_event).into_iter().filter(|row| !is_frame(row)));
-    crate::sort::ascending(&mut rows);
-    let rows = context.outermost(rows).into_iter().filter(|row| context.is_in_loop(*row));
+    let rows = outermost(context).into_iter().filter(|row| context.is_in_loop(*row));
     let costs = rows.map(|row| (subject(context.name(row)), context.time(row).dur().0, row));
     let (ids, reasons) = (CompileIds::of(context), RecompileReasons::of(&context.linked.sources));
     let found = |(subject, costs): (String, Vec<(i64, u32)>)| {
@@ -97,6 +93,21 @@ fn found(context: &RuleContext<'_>) -> Vec<RuleMatch> {
         RuleMatch::of(subject, costs, 0.8).during(times).detailed(detail).advised(is_first.then_some(FIRST))
     };
     by_subject(costs).into_iter().map(found).collect()
+}
+
+/// When anything was compiled.
+pub(super) fn times(context: &RuleContext<'_>) -> Vec<TimeRange> {
+    union(outermost(context).into_iter().map(|row| context.time(row)).collect())
+}
+
+/// Rows of compilations; those inside of others are left out.
+fn outermost(context: &RuleContext<'_>) -> Vec<u32> {
+    let is_frame = |row: &u32| context.trace.events.kind[*row as usize] == EventKind::Python;
+    let mut rows = context.named(is_compiling_function);
+    rows.retain(is_frame);
+    rows.extend(context.named(is_compiling_event).into_iter().filter(|row| !is_frame(row)));
+    crate::sort::ascending(&mut rows);
+    context.outermost(rows)
 }
 
 /// Whether an event is a phase of compilation. Graphs of CUDA are captured, not compiled.

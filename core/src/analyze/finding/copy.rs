@@ -62,7 +62,7 @@ fn rule_match(context: &RuleContext<'_>, subject: String, costs: Vec<(i64, u32)>
 }
 
 /// Whether a copy has the host on one side.
-fn is_with_host(name: &str) -> bool {
+pub(super) fn is_with_host(name: &str) -> bool {
     ["HtoD", "DtoH", "HostToDevice", "DeviceToHost"].iter().any(|side| name.contains(side))
 }
 

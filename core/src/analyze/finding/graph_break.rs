@@ -2,13 +2,15 @@
 
 use rustc_hash::FxHashMap;
 
+use super::super::interval::{difference, within};
 use super::super::number_text::plural;
+use super::compile;
 use super::rule::{Rule, RuleScope};
 use super::rule_context::RuleContext;
 use super::rule_match::RuleMatch;
 use crate::id::{OptionalColumn, TrackId};
 use crate::sort;
-use crate::time::{TimeRange, Ts};
+use crate::time::{TimeRange, Ts, sum_ns};
 use crate::trace::kind::EventKind;
 
 pub(super) static GRAPH_BREAK: Rule = Rule {
@@ -38,15 +40,20 @@ fn found(context: &RuleContext<'_>) -> Vec<RuleMatch> {
     let around = context.around(&regions);
     let places = places(context, &around);
     let ends = graph_ends(context, &regions);
-    let mut breaks: FxHashMap<String, Vec<(TimeRange, u32)>> = FxHashMap::default();
+    let compiling = compile::times(context);
+    let mut breaks: FxHashMap<String, Vec<(Vec<TimeRange>, u32)>> = FxHashMap::default();
     for region in regions.iter().copied().filter(|region| context.is_in_loop(*region)) {
         let Some(outer) = around.get(region as usize) else { continue };
         let subject = places.get(&region).cloned().unwrap_or_else(|| context.name(region).to_owned());
-        breaks.entry(subject).or_default().push((between(context, &ends, region, outer), region));
+        // Compilation has a finding of its own.
+        let between = between(context, &ends, region, outer);
+        let times = difference(&[between], &within(&compiling, between));
+        breaks.entry(subject).or_default().push((times, region));
     }
-    let of_place = |(subject, breaks): (String, Vec<(TimeRange, u32)>)| {
-        let costs: Vec<_> = breaks.iter().map(|(time, region)| (context.lost_ns(*time), *region)).collect();
-        let during = context.all_lost(breaks.iter().map(|(time, _)| *time));
+    let of_place = |(subject, breaks): (String, Vec<(Vec<TimeRange>, u32)>)| {
+        let lost = |times: &[TimeRange]| sum_ns(times.iter().map(|time| context.lost_ns(*time)));
+        let costs: Vec<_> = breaks.iter().map(|(times, region)| (lost(times), *region)).collect();
+        let during = context.all_lost(breaks.iter().flat_map(|(times, _)| times.iter().copied()));
         let detail = plural(costs.len(), "break");
         RuleMatch::of(subject, costs, 0.9).during(during).detailed(detail)
     };

@@ -57,12 +57,14 @@ fn found(context: &RuleContext<'_>) -> Vec<RuleMatch> {
     by_subject(costs).into_iter().map(of_operator).collect()
 }
 
-/// Those of the operators that call the device, ascending.
+/// Those of the operators that call the device or own work of it, ascending.
 fn launching(context: &RuleContext<'_>, rows: &[u32]) -> Vec<u32> {
     let around = context.around(rows);
     let kinds = &context.trace.events.kind;
     let calls = (0..kinds.len()).filter(|row| kinds[*row] == EventKind::Launch);
-    let mut found: Vec<u32> = calls.filter_map(|row| around.get(row)).collect();
+    let owners = (0..kinds.len()).filter_map(|row| context.links.operator.get(row)).map(|owner| owner as usize);
+    let own = |row: usize| rows.binary_search(&(row as u32)).ok().map(|at| rows[at]);
+    let mut found: Vec<u32> = calls.chain(owners).filter_map(|row| around.get(row).or_else(|| own(row))).collect();
     crate::sort::ascending(&mut found);
     found.dedup();
     found

@@ -2,10 +2,12 @@
 
 use super::super::number_text::plural;
 use super::super::roofline::is_fusible;
+use super::copy::is_with_host;
 use super::graph_break::GRAPH;
 use super::rule::{Rule, RuleScope};
 use super::rule_context::RuleContext;
 use super::rule_match::{RuleMatch, by_subject};
+use crate::trace::kind::EventKind;
 
 pub(super) static MISSED_FUSION: Rule = Rule {
     name: "missed_fusion",
@@ -17,6 +19,10 @@ pub(super) static MISSED_FUSION: Rule = Rule {
     find: RuleScope::Trace(found),
 };
 
+/// Parts of the names of functions that call operators beside the graph: they measure kernels, or
+/// copy the inputs of a replayed graph.
+const OTHERS: [&str; 4] = ["benchmark", "utotun", "do_bench", "cudagraph_trees"];
+
 fn found(context: &RuleContext<'_>) -> Vec<RuleMatch> {
     let graphs = context.named(|name| name.starts_with(GRAPH));
     if graphs.is_empty() {
@@ -25,9 +31,12 @@ fn found(context: &RuleContext<'_>) -> Vec<RuleMatch> {
     let around = context.around(&graphs);
     let missed = context.selection.device_work().filter_map(|row| {
         let operator = context.links.operator.get(row)?;
-        around.get(operator as usize)?;
+        let graph = around.get(operator as usize)?;
         let name = context.operator(operator);
-        let is_missed = is_fusible(name) && context.is_in_loop(row as u32);
+        let is_missed = is_fusible(name)
+            && context.is_in_loop(row as u32)
+            && !is_with_host(context.name(row as u32))
+            && is_called_by(context, graph, operator);
         is_missed.then(|| (name.to_owned(), context.time(row as u32).dur().0, row as u32))
     });
     let of_operator = |(subject, costs): (String, Vec<(i64, u32)>)| {
@@ -35,4 +44,14 @@ fn found(context: &RuleContext<'_>) -> Vec<RuleMatch> {
         RuleMatch::of(subject, costs, 0.7).during(during).detailed(detail)
     };
     by_subject(missed).into_iter().map(of_operator).collect()
+}
+
+/// Whether a graph itself calls an operator, not another operator or function inside.
+fn is_called_by(context: &RuleContext<'_>, graph: u32, operator: u32) -> bool {
+    let parent = |row: &u32| context.links.nesting.parent.get(*row as usize).filter(|parent| *parent != graph);
+    std::iter::successors(parent(&operator), parent).all(|row| {
+        let is_operator = context.trace.events.kind[row as usize] == EventKind::Operator;
+        let name = context.operator(row);
+        (!is_operator || is_fusible(name)) && !OTHERS.iter().any(|part| name.contains(part))
+    })
 }

@@ -28,9 +28,11 @@ const MIN_GRAPHS: usize = 8;
 const MAX_KERNELS: i64 = 16;
 
 fn found(context: &RuleContext<'_>) -> Vec<RuleMatch> {
+    let lost = &context.links.lost_launches;
     let mut num_kernels: BTreeMap<u32, i64> = BTreeMap::new();
     for (launch, _) in context.links.launched.pairs() {
-        if launches_graph(context.name(*launch)) && context.selection.begins_inside(*launch as usize) {
+        let is_whole = lost.binary_search(launch).is_err();
+        if is_whole && launches_graph(context.name(*launch)) && context.selection.begins_inside(*launch as usize) {
             *num_kernels.entry(*launch).or_default() += 1;
         }
     }

@@ -34,6 +34,11 @@ fn found(context: &RuleContext<'_>) -> Vec<RuleMatch> {
         num_kernels[place as usize] += 1;
         has_graph[place as usize] |= launches_graph(context.name(*launch));
     }
+    // The work of a replay may be lost.
+    for launch in context.named(launches_graph) {
+        let Some(place) = context.links.iteration.get(launch as usize) else { continue };
+        has_graph[place as usize] = true;
+    }
     let is_slow = |place: usize| is_decode(place) && !has_graph[place] && num_kernels[place] >= MIN_KERNELS;
     let mut idle: Vec<Vec<TimeRange>> = vec![Vec::new(); iterations.len()];
     for (launch, time) in context.late_launches() {

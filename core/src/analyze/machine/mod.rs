@@ -30,7 +30,7 @@ pub(super) static MACHINES: Analysis = Analysis {
 fn answer(job: &Job<'_>, options: &Options) -> AnalysisResult {
     let placement = Placement::of(&job.ranks, options.count("ranks_per_machine"));
     let wanted = |member: usize, one: &Collective| holds(&job.parts[member], one);
-    let meetings = job_collectives(&job.ranks, ClockAlignment::OfRanks, wanted);
+    let meetings = job_collectives(&job.ranks, ClockAlignment::AlignedWhereKnown, wanted);
     let rows = row::rows(&meetings, &placement);
     AnalysisResult::of(&row::TABLE, rows, "no communication was recorded")
         .and(&rank_row::TABLE, rank_row::rows(placement))

@@ -21,7 +21,7 @@ use crate::error::Error;
 use crate::trace::collective::CollectivePattern;
 use stage_order::stage_orders;
 use stage_pipeline::StagePipeline;
-use stage_record::{StageRecord, StageRecordQuery};
+use stage_record::{StageEvent, StageRecord, StageRecordQuery};
 
 /// The pipelines of a job.
 pub(super) static PIPELINE: Analysis = Analysis {
@@ -70,7 +70,9 @@ fn pipeline(job: &Job<'_>, _: &Options) -> AnalysisResult {
         rows.extend(pipeline.rows(&bubble));
         passes.extend(pipeline.passes);
     }
-    let reason = if has_messages {
+    let reason = if lacks_peers(&records) {
+        "ranks exchange messages with ranks whose traces are missing"
+    } else if has_messages {
         "ranks exchange messages, but not in the order of a pipeline"
     } else {
         "no rank sends a message to another one"
@@ -81,13 +83,26 @@ fn pipeline(job: &Job<'_>, _: &Options) -> AnalysisResult {
     )
 }
 
-/// The record of each rank; of several windows of a rank, the first.
-fn records<'a>(job: &Job<'_>, found: &'a [Cow<'_, StageRecord>]) -> BTreeMap<i64, &'a StageRecord> {
+/// The record of each rank; of several windows of a rank, the first. Work outside of iterations
+/// counts only where there are none.
+fn records(job: &Job<'_>, found: &[Cow<'_, StageRecord>]) -> BTreeMap<i64, StageRecord> {
+    let has_numbers = found.iter().flat_map(|record| &record.iterations).any(|(number, _)| number.is_some());
     let mut records = BTreeMap::new();
     for (member, record) in job.ranks.members.iter().zip(found) {
+        let record = if has_numbers { record.numbered() } else { StageRecord::clone(record) };
         if let Some(rank) = member.rank.filter(|_| !record.iterations.is_empty()) {
-            records.entry(rank).or_insert(&**record);
+            records.entry(rank).or_insert(record);
         }
     }
     records
+}
+
+/// Whether a rank without a trace sends or receives messages.
+fn lacks_peers(records: &BTreeMap<i64, StageRecord>) -> bool {
+    let events = records.values().flat_map(|record| &record.iterations).flat_map(|(_, events)| events);
+    let mut peers = events.filter_map(|event| match event {
+        StageEvent::Message { peer, .. } => Some(peer),
+        StageEvent::Run(_) => None,
+    });
+    peers.any(|peer| !records.contains_key(peer))
 }

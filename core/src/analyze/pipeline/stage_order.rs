@@ -6,7 +6,7 @@ use super::stage_record::{StageEvent, StageRecord};
 
 /// The ranks of each pipeline in the order of the forward pass. Ranks that exchange messages in
 /// another order are no pipeline.
-pub(super) fn stage_orders(records: &BTreeMap<i64, &StageRecord>) -> Vec<Vec<i64>> {
+pub(super) fn stage_orders(records: &BTreeMap<i64, StageRecord>) -> Vec<Vec<i64>> {
     let order = |ranks: BTreeSet<i64>| by_named_stages(&ranks, records).or_else(|| by_first_messages(&ranks, records));
     connected(records).into_iter().filter_map(order).collect()
 }
@@ -16,7 +16,7 @@ fn events(record: &StageRecord) -> impl Iterator<Item = &StageEvent> {
 }
 
 /// Ranks that messages connect, directly or through others; also those without a trace.
-fn connected(records: &BTreeMap<i64, &StageRecord>) -> Vec<BTreeSet<i64>> {
+fn connected(records: &BTreeMap<i64, StageRecord>) -> Vec<BTreeSet<i64>> {
     let mut beside: BTreeMap<i64, BTreeSet<i64>> = BTreeMap::new();
     for (rank, record) in records {
         for event in events(record) {
@@ -44,7 +44,7 @@ fn connected(records: &BTreeMap<i64, &StageRecord>) -> Vec<BTreeSet<i64>> {
 }
 
 /// The order of the first parts of the model that the ranks' actions name.
-fn by_named_stages(ranks: &BTreeSet<i64>, records: &BTreeMap<i64, &StageRecord>) -> Option<Vec<i64>> {
+fn by_named_stages(ranks: &BTreeSet<i64>, records: &BTreeMap<i64, StageRecord>) -> Option<Vec<i64>> {
     let stage = |event: &StageEvent| match event {
         StageEvent::Run(run) => run.action?.stage,
         StageEvent::Message { .. } => None,
@@ -57,7 +57,7 @@ fn by_named_stages(ranks: &BTreeSet<i64>, records: &BTreeMap<i64, &StageRecord>)
 
 /// The order in which ranks send for the first time: the first stage sends before it receives, each
 /// other one first to the next.
-fn by_first_messages(ranks: &BTreeSet<i64>, records: &BTreeMap<i64, &StageRecord>) -> Option<Vec<i64>> {
+fn by_first_messages(ranks: &BTreeSet<i64>, records: &BTreeMap<i64, StageRecord>) -> Option<Vec<i64>> {
     let messages = |rank: &i64| {
         let record = records.get(rank)?;
         Some(events(record).filter_map(|event| match event {

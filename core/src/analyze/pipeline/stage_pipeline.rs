@@ -12,7 +12,7 @@ use crate::trace::pipeline_action::PipelinePass;
 
 /// The stages of one pipeline.
 pub(super) struct StagePipeline<'a> {
-    records: &'a BTreeMap<i64, &'a StageRecord>,
+    records: &'a BTreeMap<i64, StageRecord>,
     /// The stages, in the order of the forward pass.
     stages: Vec<StageSurroundings>,
     /// The passes of all stages; none where nothing tells forward and backward passes apart.
@@ -23,14 +23,12 @@ pub(super) struct StagePipeline<'a> {
 
 impl<'a> StagePipeline<'a> {
     /// A pipeline of ranks in the order of the forward pass.
-    pub(super) fn of(order: &[i64], records: &'a BTreeMap<i64, &'a StageRecord>) -> Self {
+    pub(super) fn of(order: &[i64], records: &'a BTreeMap<i64, StageRecord>) -> Self {
         let stages = (0..order.len()).map(|stage| StageSurroundings::of(order, stage)).collect();
         let mut pipeline = Self { records, stages, passes: Vec::new(), num_chunks: None };
         if pipeline.is_directed() {
-            pipeline.num_chunks = pipeline.stages.first().and_then(|first| {
-                let record = records.get(&first.rank)?;
-                first.num_chunks(record)
-            });
+            pipeline.num_chunks =
+                pipeline.stages.first().and_then(|first| first.num_chunks(pipeline.whole_record(first)?));
             pipeline.passes = pipeline.stages.iter().flat_map(|stage| pipeline.passes_of(stage)).collect();
         } else if !pipeline.has_shortcut() {
             pipeline.num_chunks = Some(1);
@@ -42,8 +40,16 @@ impl<'a> StagePipeline<'a> {
     }
 
     fn passes_of(&self, stage: &StageSurroundings) -> Vec<MicroBatchRow> {
-        let record = self.records.get(&stage.rank);
+        let record = self.whole_record(stage);
         record.map(|record| stage.micro_batches(record, self.num_chunks)).unwrap_or_default()
+    }
+
+    /// The record of a stage; `None` where some of its work is unknown. Where others have device
+    /// work, one without any lost its own.
+    fn whole_record(&self, stage: &StageSurroundings) -> Option<&'a StageRecord> {
+        let has_device =
+            self.stages.iter().any(|stage| self.records.get(&stage.rank).is_some_and(|one| one.has_device));
+        self.records.get(&stage.rank).filter(|record| !record.has_lost_work && record.has_device == has_device)
     }
 
     fn events(&self, stage: &StageSurroundings) -> impl Iterator<Item = &StageEvent> {
@@ -75,7 +81,7 @@ impl<'a> StagePipeline<'a> {
 
     /// The passes of a stage in each iteration, in order; by its messages where nothing else tells.
     fn order(&self, stage: &StageSurroundings) -> Vec<Vec<PipelinePass>> {
-        let Some(record) = self.records.get(&stage.rank) else { return Vec::new() };
+        let Some(record) = self.whole_record(stage) else { return Vec::new() };
         if self.passes.is_empty() {
             let is_last = self.stages.last().is_some_and(|last| last.rank == stage.rank);
             let of_message = |event: &StageEvent| match event {

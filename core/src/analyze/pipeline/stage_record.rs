@@ -30,6 +30,18 @@ pub(super) struct StageRecordQuery;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct StageRecord {
     pub(super) iterations: Vec<(Option<i64>, Vec<StageEvent>)>,
+    /// Whether the file has device work; else operators of the host count.
+    pub(super) has_device: bool,
+    /// Whether devices worked without a record.
+    pub(super) has_lost_work: bool,
+}
+
+impl StageRecord {
+    /// The same without work outside of iterations.
+    pub(super) fn numbered(&self) -> Self {
+        let is_numbered = |one: &&(Option<i64>, Vec<StageEvent>)| one.0.is_some();
+        Self { iterations: self.iterations.iter().filter(is_numbered).cloned().collect(), ..*self }
+    }
 }
 
 /// A message, or work between messages.
@@ -80,6 +92,12 @@ struct ActionRange {
     actions: Vec<PipelineAction>,
 }
 
+impl ActionRange {
+    fn has_backward(&self) -> bool {
+        self.actions.iter().any(|action| action.pass != PipelinePass::Forward)
+    }
+}
+
 /// A run that grows; runs of one range belong together.
 #[derive(Debug)]
 struct OpenRun {
@@ -94,8 +112,11 @@ impl StageRecord {
         if messages.is_empty() {
             return Self::default();
         }
-        let ranges = action_ranges(part);
         let mut items = items(part);
+        let mut ranges = action_ranges(part);
+        if items.iter().any(|item| item.is_backward) && !ranges.iter().any(ActionRange::has_backward) {
+            ranges.clear(); // a range of the user's that is named like a forward pass
+        }
         sort::by_key(&mut items, |item| item.called);
         sort::by_key(&mut messages, |(called, ..)| *called);
         let mut open: BTreeMap<Option<i64>, StageTimeline> = BTreeMap::new();
@@ -114,7 +135,11 @@ impl StageRecord {
         for (_, iteration, message) in messages {
             open.entry(iteration).or_default().add_message(message);
         }
-        Self { iterations: open.into_iter().map(|(number, timeline)| (number, timeline.finished())).collect() }
+        Self {
+            iterations: open.into_iter().map(|(number, timeline)| (number, timeline.finished())).collect(),
+            has_device: part.device_work().next().is_some(),
+            has_lost_work: part.has_lost_work(),
+        }
     }
 }
 
@@ -168,9 +193,10 @@ impl StageTimeline {
 }
 
 /// The action that work of a direction belongs to: the only one, or that of two in its direction.
+/// A forward pass has no work of autograd's engine; a backward pass may compute forward again.
 fn of_direction(actions: &[PipelineAction], is_backward: bool) -> Option<PipelineAction> {
     match actions {
-        [action] => Some(*action),
+        [action] => Some(*action).filter(|action| action.pass != PipelinePass::Forward || !is_backward),
         several => several.iter().find(|action| (action.pass != PipelinePass::Forward) == is_backward).copied(),
     }
 }

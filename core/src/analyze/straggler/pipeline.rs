@@ -81,7 +81,7 @@ impl Pipelines {
         }
         let work = job.replies_or::<StageWorkQuery>(StageWork::of);
         for members in components(all, found.stages.len()) {
-            found.compare(job, &members, &work);
+            found.compare(job, all, &members, &work);
         }
         found
     }
@@ -96,7 +96,7 @@ impl Pipelines {
     }
 
     /// Compares the stages of one pipeline.
-    fn compare(&mut self, job: &Job<'_>, members: &[usize], work: &[Cow<'_, StageWork>]) {
+    fn compare(&mut self, job: &Job<'_>, all: &[JobCollective<'_>], members: &[usize], work: &[Cow<'_, StageWork>]) {
         let numbers = common_numbers(members, work);
         let those = |member: usize| {
             let iterations = work[member].iterations.iter();
@@ -110,9 +110,13 @@ impl Pipelines {
             median((0..members.len()).filter(|other| *other != at).map(|other| total(other, get)))
         };
         let clocks = clock_offsets(job, members);
-        let spans: Vec<TimeRange> = numbers.iter().filter_map(|number| span(*number, &works, &clocks)).collect();
+        let do_clocks_agree = clocks.is_some() || !all.iter().any(|one| is_received_early(one, members));
+        let offsets = clocks.unwrap_or_else(|| vec![0; members.len()]);
+        let spans: Vec<TimeRange> = numbers.iter().filter_map(|number| span(*number, &works, &offsets)).collect();
         let span_ns = spans.iter().fold(0_i64, |sum, span| sum.saturating_add(span.dur().0));
-        let is_whole = members.iter().all(|member| !work[*member].has_lost_work);
+        let has_device = members.iter().any(|member| work[*member].has_device);
+        let is_complete = |member: &usize| !work[*member].has_lost_work && work[*member].has_device == has_device;
+        let is_known = span_ns > 0 && do_clocks_agree && members.iter().all(is_complete);
         for (at, member) in members.iter().enumerate() {
             let Some(stage) = self.stages[*member].as_mut() else { continue };
             let usual_ns = others(at, |one| one.compute_ns);
@@ -124,7 +128,7 @@ impl Pipelines {
             let (compute, host) = (share(|one| one.compute_ns), share(|one| one.host_ns));
             stage.excess = Some(StageExcess { compute, host, has_device: work[*member].has_device });
             let busy_ns = total(at, |one| one.busy_ns);
-            stage.idle = (span_ns > 0 && is_whole).then(|| (span_ns.saturating_sub(busy_ns).max(0), span_ns));
+            stage.idle = is_known.then(|| (span_ns.saturating_sub(busy_ns).max(0), span_ns));
         }
     }
 
@@ -216,13 +220,23 @@ fn common_numbers(members: &[usize], work: &[Cow<'_, StageWork>]) -> BTreeSet<Op
     common.filter(|common| !common.is_empty()).unwrap_or_else(|| BTreeSet::from([None]))
 }
 
-/// How far the members' clocks are ahead of a common one; 0 where that is not known of all.
-fn clock_offsets(job: &Job<'_>, members: &[usize]) -> Vec<i64> {
+/// Whether a message between the members was received before it was sent: their clocks differ.
+fn is_received_early(meeting: &JobCollective<'_>, members: &[usize]) -> bool {
+    let time = |pattern| {
+        let part = meeting.parts.iter().find(|part| part.one.pattern == Some(pattern))?;
+        part.one.time(&part.linked.trace).filter(|_| members.contains(&(part.member as usize)))
+    };
+    let times = time(CollectivePattern::Send).zip(time(CollectivePattern::Recv));
+    is_message(meeting) && times.is_some_and(|(sent, received)| received.end < sent.start)
+}
+
+/// How far the members' clocks are ahead of a common one; `None` where that is not known of all.
+fn clock_offsets(job: &Job<'_>, members: &[usize]) -> Option<Vec<i64>> {
     let clock = |member: &usize| job.ranks.members[*member].clock;
     let clocks: Option<Vec<_>> = members.iter().map(clock).collect();
     let group = |clocks: &Vec<crate::link::rank::ClockOffset>| clocks.first().map(|clock| clock.group);
     let one_group = clocks.filter(|clocks| clocks.iter().all(|clock| Some(clock.group) == group(clocks)));
-    one_group.map_or_else(|| vec![0; members.len()], |clocks| clocks.iter().map(|clock| clock.offset_ns).collect())
+    one_group.map(|clocks| clocks.iter().map(|clock| clock.offset_ns).collect())
 }
 
 /// From the first work to the last of all members in an iteration; `None` where one has none.

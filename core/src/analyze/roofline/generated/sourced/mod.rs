@@ -78,7 +78,18 @@ fn fits(kernel: &KernelDefinition, call: Option<&OperatorCall>) -> bool {
     let Some(call) = call else { return true };
     let is_alike =
         |(at, parameter): (usize, &KernelParameter)| parameter.pointer.is_some() == call.tensor(at).is_some();
-    call.num_arguments() == kernel.parameters.len() && kernel.parameters.iter().enumerate().all(is_alike)
+    let contradicts = |(at, parameter): (usize, &KernelParameter)| {
+        let size = call.value(at).and_then(serde_json::Value::as_i64);
+        parameter.pointer.is_none() && size.is_some_and(|size| sets_other(kernel, &parameter.name, size))
+    };
+    let mut parameters = kernel.parameters.iter().enumerate();
+    call.num_arguments() == kernel.parameters.len() && parameters.clone().all(is_alike) && !parameters.any(contradicts)
+}
+
+/// Whether the source sets a size to another constant: a kernel of another run may have its name.
+fn sets_other(kernel: &KernelDefinition, name: &str, size: i64) -> bool {
+    let value = |text: &String| text.strip_prefix(name)?.strip_prefix(" = ")?.trim().parse::<i64>().ok();
+    kernel.statements.iter().filter_map(value).any(|other| other != size)
 }
 
 /// The bytes of all pointers; `None` where the size of one is needed and unknown.
