@@ -40,7 +40,7 @@ pub(super) struct LaunchGroup {
 /// A thread of its own may launch the backward pass, so all that launch much count. A wait right
 /// after a group is part of it.
 pub(super) fn launch_groups(trace: &Trace) -> Vec<LaunchGroup> {
-    let calls = HostCalls::of(trace);
+    let calls = LoopCalls::of(trace);
     let Some(track) = calls.busiest else { return Vec::new() };
     let events = &trace.events;
     let mut groups: Vec<LaunchGroup> = Vec::new();
@@ -84,7 +84,7 @@ fn shortest_between(gaps: &[i64]) -> Option<i64> {
 
 /// Calls of the threads that run the loop, by start.
 #[derive(Default)]
-struct HostCalls {
+struct LoopCalls {
     /// The thread with most launches.
     busiest: Option<TrackId>,
     /// Operators and calls that enqueue work.
@@ -93,7 +93,7 @@ struct HostCalls {
     waits: Vec<u32>,
 }
 
-impl HostCalls {
+impl LoopCalls {
     fn of(trace: &Trace) -> Self {
         let events = &trace.events;
         let mut known: FxHashMap<StrId, bool> = FxHashMap::default();
