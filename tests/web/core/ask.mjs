@@ -2,7 +2,7 @@
 //
 // Loads the snapshots into the compiled core, as ranks 0, 1, …, and prints each answer's SHA-256.
 // Each line of input is a request of the protocol, or an export:
-// {"export": "chrome" | "snapshot" | "copy" | "names"}. "names" are those of all analyses.
+// {"export": "analyses" | "chrome" | "snapshot" | "copy"}. "analyses" are the list as JSON.
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
@@ -19,7 +19,7 @@ const json = (answer) => {
   return JSON.parse(new TextDecoder().decode(answer.subarray(4, end)));
 };
 const exported = {
-  names: () => json(session.query(bytes({ type: "analyses" }))).data.analyses.map(({ name }) => name).join("\n"),
+  analyses: () => JSON.stringify(json(session.query(bytes({ type: "analyses" }))).data.analyses),
   chrome: () => session.chrome(0),
   snapshot: () => session.snapshot(0),
   copy: () => session.copy(bytes({ redacted: true })).query(bytes({ type: "overview" })),

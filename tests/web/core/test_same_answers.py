@@ -52,10 +52,10 @@ class BothCores:
             path.write_bytes(trace.snapshot())
 
     @property
-    def analyses(self) -> list[str]:
-        """Names of the analyses that both cores have."""
-        names = [analysis["name"] for analysis in self.data({"type": "analyses"})["analyses"]]
-        return [name for name in names if name not in LEFT_OUT]
+    def analyses(self) -> list[dict[str, Any]]:
+        """The analyses that both cores have."""
+        analyses = self.data({"type": "analyses"})["analyses"]
+        return [analysis for analysis in analyses if analysis["name"] not in LEFT_OUT]
 
     def data(self, request: Request) -> dict[str, Any]:
         return protocol.ask(self.native, request).data
@@ -99,9 +99,9 @@ def analysis_requests(cores: BothCores) -> Iterator[Request]:
     """Requests of panels, tables and reports."""
     overview = cores.data({"type": "overview"})
     window = {"start": 0, "end": overview["duration"]}
-    for name in cores.analyses:
-        yield {"type": "analyze", "name": name}
-        yield {"type": "analyze", "name": name, "end": overview["duration"] / 2}
+    for analysis in cores.analyses:
+        yield {"type": "analyze", "name": analysis["name"]}
+        yield {"type": "analyze", "name": analysis["name"], "end": overview["duration"] / 2}
     yield {"type": "findings"}
     yield {"type": "summary"}
     yield {"type": "path", "pixels": 300, **window}
@@ -125,9 +125,10 @@ def some_ids(cores: BothCores, parts: Sequence[dict[str, Any]]) -> Iterator[int]
 def check(traces: Sequence[ks.Trace], folder: Path) -> None:
     cores = BothCores(traces, folder)
     cores.compare([*timeline_requests(cores), *analysis_requests(cores)])
-    exports = [{"export": name} for name in ("names", "chrome", "snapshot", "copy")]
-    names, chrome, *others = cores.digests(exports)
-    assert names == hashlib.sha256("\n".join(cores.analyses).encode()).hexdigest()
+    exports = [{"export": name} for name in ("analyses", "chrome", "snapshot", "copy")]
+    analyses, chrome, *others = cores.digests(exports)
+    listed = json.dumps(cores.analyses, ensure_ascii=False, separators=(",", ":"))
+    assert analyses == hashlib.sha256(listed.encode()).hexdigest()
     traces[0].to_chrome(folder / "chrome.json")
     assert chrome == hashlib.sha256((folder / "chrome.json").read_bytes()).hexdigest()
     assert len(others) == len(exports) - 2

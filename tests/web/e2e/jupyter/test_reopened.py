@@ -77,7 +77,7 @@ def test_a_new_kernel_leaves_the_picture(
     page.get_by_text(HINT).wait_for()
     page.wait_for_timeout(2000)  # the widget manager gives up
     expect_picture(page)
-    assert page.locator(".ks-card").count() >= 6
+    assert page.locator(".ks-card").count() == 7
     shot(page, f"reopened-{module}")
 
 
