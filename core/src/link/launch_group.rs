@@ -4,8 +4,9 @@ use std::cmp::Reverse;
 
 use rustc_hash::FxHashMap;
 
-use crate::id::{StrId, TrackId};
+use crate::id::TrackId;
 use crate::sort;
+use crate::strings::TextCache;
 use crate::time::Ts;
 use crate::trace::Trace;
 use crate::trace::kind::EventKind;
@@ -96,18 +97,14 @@ struct LoopCalls {
 impl LoopCalls {
     fn of(trace: &Trace) -> Self {
         let events = &trace.events;
-        let mut known: FxHashMap<StrId, bool> = FxHashMap::default();
-        let mut is_enqueueing = |row: usize| {
-            let name = events.name[row];
-            *known.entry(name).or_insert_with(|| enqueues(trace.strings.text(name)))
-        };
+        let mut is_enqueueing = TextCache::new(&trace.strings, enqueues);
         let mut num_launches: FxHashMap<TrackId, usize> = FxHashMap::default();
         let mut num_operators: FxHashMap<TrackId, usize> = FxHashMap::default();
         let mut is_work = vec![false; events.len()];
         for row in (0..events.len()).filter(|row| !trace.is_on_device(*row)) {
             let counts = match events.kind[row] {
                 EventKind::Operator => &mut num_operators,
-                EventKind::Launch if is_enqueueing(row) => &mut num_launches,
+                EventKind::Launch if is_enqueueing.of(events.name[row]) => &mut num_launches,
                 _ => continue,
             };
             is_work[row] = true;

@@ -1,9 +1,9 @@
 //! Finds copies of whole blocks of a KV cache.
 
-use super::super::number_text::plural;
 use super::rule::{Rule, RuleScope};
 use super::rule_context::RuleContext;
-use super::rule_match::{RuleMatch, by_subject};
+use super::rule_match::RuleMatch;
+use crate::strings::TextCache;
 
 pub(super) static CACHE_COPY: Rule = Rule {
     name: "kv_cache_copy",
@@ -20,21 +20,12 @@ const COPIES: [&str; 6] =
     ["copy_blocks", "swap_blocks", "transfer_kv_", "transfer_kernel_impl", "copy_all_layer_kv_cache", "KvCacheCopy"];
 
 fn found(context: &RuleContext<'_>) -> Vec<RuleMatch> {
-    let copy = |name: &str| COPIES.iter().any(|part| name.contains(part));
-    let mut is_known = rustc_hash::FxHashMap::default();
-    let mut is_copy = |row: u32| {
-        let name = context.trace.events.name[row as usize];
-        *is_known.entry(name).or_insert_with(|| copy(context.trace.strings.text(name)))
-    };
+    let mut names = TextCache::new(&context.trace.strings, |name| COPIES.iter().any(|part| name.contains(part)));
+    let mut is_copy = |row: u32| names.of(context.trace.events.name[row as usize]);
     let copies = context.selection.device_work().map(|row| row as u32).filter_map(|row| {
         let operator = context.links.operator.get(row as usize).filter(|operator| is_copy(*operator));
         let named = operator.or_else(|| is_copy(row).then_some(row))?;
-        Some((context.operator(named).to_owned(), context.time(row).dur().0, row))
+        Some((context.operator(named).to_owned(), row))
     });
-    let copies: Vec<_> = copies.collect();
-    let of_name = |(subject, costs): (String, Vec<(i64, u32)>)| {
-        let (during, detail) = (context.all_times(&costs), plural(costs.len(), "run"));
-        RuleMatch::of(subject, costs, 0.8).during(during).detailed(detail)
-    };
-    by_subject(copies.into_iter()).into_iter().map(of_name).collect()
+    context.matches_of_work(copies.collect(), "run", 0.8)
 }

@@ -80,8 +80,11 @@ const FUNCTIONS: [(&str, &[&str]); 5] = [
 ];
 
 fn found(context: &RuleContext<'_>) -> Vec<RuleMatch> {
-    let rows = outermost(context).into_iter().filter(|row| context.is_in_loop(*row));
-    let costs = rows.map(|row| (subject(context.name(row)), context.time(row).dur().0, row));
+    let rows: Vec<u32> = outermost(context).into_iter().filter(|row| context.is_in_loop(*row)).collect();
+    if rows.is_empty() {
+        return Vec::new();
+    }
+    let costs = rows.into_iter().map(|row| (subject(context.name(row)), context.time(row).dur().0, row));
     let (ids, reasons) = (CompileIds::of(context), RecompileReasons::of(&context.linked.sources));
     let found = |(subject, costs): (String, Vec<(i64, u32)>)| {
         let known: Vec<_> = costs.iter().flat_map(|(_, row)| ids.inside(context.time(*row))).collect();

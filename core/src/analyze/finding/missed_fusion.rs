@@ -1,12 +1,11 @@
 //! Finds operators inside compiled graphs that run a kernel of their own.
 
-use super::super::number_text::plural;
 use super::super::roofline::is_fusible;
 use super::copy::is_with_host;
 use super::graph_break::GRAPH;
 use super::rule::{Rule, RuleScope};
 use super::rule_context::RuleContext;
-use super::rule_match::{RuleMatch, by_subject};
+use super::rule_match::RuleMatch;
 use crate::trace::kind::EventKind;
 
 pub(super) static MISSED_FUSION: Rule = Rule {
@@ -37,13 +36,9 @@ fn found(context: &RuleContext<'_>) -> Vec<RuleMatch> {
             && context.is_in_loop(row as u32)
             && !is_with_host(context.name(row as u32))
             && is_called_by(context, graph, operator);
-        is_missed.then(|| (name.to_owned(), context.time(row as u32).dur().0, row as u32))
+        is_missed.then(|| (name.to_owned(), row as u32))
     });
-    let of_operator = |(subject, costs): (String, Vec<(i64, u32)>)| {
-        let (during, detail) = (context.all_times(&costs), plural(costs.len(), "kernel"));
-        RuleMatch::of(subject, costs, 0.7).during(during).detailed(detail)
-    };
-    by_subject(missed).into_iter().map(of_operator).collect()
+    context.matches_of_work(missed.collect(), "kernel", 0.7)
 }
 
 /// Whether a graph itself calls an operator, not another operator or function inside.

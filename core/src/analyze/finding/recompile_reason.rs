@@ -27,7 +27,7 @@ impl RecompileReasons {
         for file in files {
             if SourceFile::base_name(&file.name).starts_with(RECORD) {
                 reasons.extend(id_of_folder(&file.name).zip(reason(&file.text)));
-            } else if file.text.contains(LOGGED) {
+            } else {
                 reasons.extend(logged(&file.text));
             }
         }
@@ -57,10 +57,9 @@ fn id_of_folder(name: &str) -> Option<String> {
 
 /// The records of a log: a line of JSON, and lines with a tab that are its payload.
 fn logged(log: &str) -> impl Iterator<Item = (String, String)> + '_ {
-    log.split(LOGGED).zip(log.split(LOGGED).skip(1)).filter_map(|(before, after)| {
-        let start = before.rfind('\n').map_or(0, |at| at + 1);
-        let (end, payload) = after.split_once('\n')?;
-        let line = format!("{}{LOGGED}{end}", &before[start..]);
+    log.match_indices(LOGGED).filter_map(|(at, _)| {
+        let start = log[..at].rfind('\n').map_or(0, |end| end + 1);
+        let (line, payload) = log[start..].split_once('\n')?;
         let record: Value = serde_json::from_str(&line[line.find('{')?..]).ok()?;
         let number = |key: &str| record.get(key)?.as_u64();
         let id = format!("{}/{}", number("frame_id")?, number("frame_compile_id")?);

@@ -8,8 +8,10 @@ use serde_json::Value;
 use super::super::class::{WorkClass, classes};
 use super::super::idle::{IdleCause, IdleGap, KERNEL_WAIT_NS, gaps};
 use super::super::interval::{clip, difference, union, within};
+use super::super::number_text::plural;
 use super::super::selection::Selection;
 use super::devices::DeviceBusyTimes;
+use super::rule_match::{RuleMatch, by_subject};
 use crate::id::{OptionalColumn, StrId, TemplateId};
 use crate::link::{LinkedTrace, Links};
 use crate::operator_name::base_name;
@@ -167,6 +169,16 @@ impl<'a> RuleContext<'a> {
     /// When any of the events ran.
     pub(super) fn all_times(&self, costs: &[(i64, u32)]) -> Vec<TimeRange> {
         union(costs.iter().map(|(_, row)| self.time(*row)).collect())
+    }
+
+    /// A match for each subject of device work, which costs the time of the work.
+    pub(super) fn matches_of_work(&self, works: Vec<(String, u32)>, noun: &str, confidence: f64) -> Vec<RuleMatch> {
+        let costs = works.into_iter().map(|(subject, row)| (subject, self.time(row).dur().0, row));
+        let of_subject = |(subject, costs): (String, Vec<(i64, u32)>)| {
+            let (during, detail) = (self.all_times(&costs), plural(costs.len(), noun));
+            RuleMatch::of(subject, costs, confidence).during(during).detailed(detail)
+        };
+        by_subject(costs).into_iter().map(of_subject).collect()
     }
 
     /// Whether a call precedes the first device work, or is in the first call of an operator or the
