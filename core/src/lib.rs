@@ -17,6 +17,7 @@
 //! ```
 
 pub mod analyze;
+pub mod base85;
 pub mod chakra;
 pub mod edit;
 pub mod error;

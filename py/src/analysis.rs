@@ -80,6 +80,40 @@ pub(crate) fn diff(
     answered(interruptible(py, move || kinetoscope::analyze::diff(&before, &after, &request))?)
 }
 
+/// Compares the flame graphs of two traces.
+#[pyfunction]
+pub(crate) fn flame_changes(
+    py: Python<'_>,
+    before: PyRef<'_, Trace>,
+    after: PyRef<'_, Trace>,
+    request: &str,
+) -> PyResult<Answered> {
+    let (before, after) = (before.linked(), after.linked());
+    let request = request.to_owned();
+    answered(interruptible(py, move || kinetoscope::analyze::flame_changes(&before, &after, &request))?)
+}
+
+/// Compares the flame graphs of the ranks of two jobs.
+#[pyfunction]
+pub(crate) fn flame_changes_of_jobs(
+    py: Python<'_>,
+    before: Ranked<'_>,
+    after: Ranked<'_>,
+    request: &str,
+    max_threads: usize,
+) -> PyResult<Answered> {
+    let (before, after) = (linked(before), linked(after));
+    let request = request.to_owned();
+    let compare = move || kinetoscope::analyze::flame_changes_of_jobs(&before, &after, &request, max_threads);
+    answered(interruptible(py, compare)?)
+}
+
+/// The place of the trace with the median iteration.
+#[pyfunction]
+pub(crate) fn typical_trace(traces: Ranked<'_>) -> Option<usize> {
+    kinetoscope::analyze::typical_trace(&linked(traces))
+}
+
 pub(crate) fn linked(traces: Ranked<'_>) -> Vec<RankedTrace> {
     traces.into_iter().map(|(rank, trace)| (rank, trace.linked())).collect()
 }

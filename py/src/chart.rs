@@ -1,4 +1,4 @@
-//! Passes plots to Python, and draws tables as pictures.
+//! Passes plots to Python, draws tables as pictures, and writes bytes as text for pages.
 
 use kinetoscope::analyze::Plot as PlotOf;
 use kinetoscope::view;
@@ -34,4 +34,10 @@ pub(crate) fn chart(
 ) -> PyResult<String> {
     let (rows_of, plot) = (table.rows_of(), plot.map(|plot| plot.plot));
     detached(py, || view::chart(&*rows_of, plot, reason))
+}
+
+/// Bytes as text for a page.
+#[pyfunction]
+pub(crate) fn base85(py: Python<'_>, content: &[u8]) -> PyResult<String> {
+    detached(py, || kinetoscope::base85::base85(content))
 }

@@ -36,9 +36,11 @@ mod _native {
     use crate::name::Name;
 
     #[pymodule_export]
-    use crate::analysis::{analyses_json, analyze, analyze_job, diff, diff_of_jobs};
+    use crate::analysis::{
+        analyses_json, analyze, analyze_job, diff, diff_of_jobs, flame_changes, flame_changes_of_jobs, typical_trace,
+    };
     #[pymodule_export]
-    use crate::chart::{Plot, chart};
+    use crate::chart::{Plot, base85, chart};
     #[pymodule_export]
     use crate::error::{TraceError, TraceLimitError, TraceParseError, UnsupportedTraceError};
     #[pymodule_export]

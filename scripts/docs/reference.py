@@ -191,11 +191,14 @@ def _tables() -> str:
     return "\n\n".join(parts)
 
 
+_COMPARISONS = {"diff": "`ks.diff(before, after)`", "diff_flamegraph": "`ks.diff(before, after).flamegraph()`"}
+
+
 def _owner(of: str, analysis: str | None) -> str:
     owner, variable = _OWNERS[of]
     if analysis is None:
         return owner
-    return "`ks.diff(before, after)`" if analysis == "diff" else f"`{variable}.{analysis}()`"
+    return _COMPARISONS.get(analysis) or f"`{variable}.{analysis}()`"
 
 
 def _column(column: dict[str, Any]) -> str:

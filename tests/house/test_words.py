@@ -22,7 +22,8 @@ ABOUT_MACHINES = {
 }
 # Addresses that are recognised, not fetched.
 RECOGNISED = {
-    "core/src/read/container.rs": "the first line of a Git LFS pointer, to say what was found instead of a trace"
+    "py/python/kinetoscope/_export/flame.py": "the name of the schema that speedscope's files state",
+    "core/src/read/container.rs": "the first line of a Git LFS pointer, to say what was found instead of a trace",
 }
 
 # What a button of the page opens in a tab of its own, when the reader presses it; no page fetches it.

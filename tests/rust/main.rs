@@ -30,6 +30,7 @@ mod finding_idle;
 mod finding_rules;
 mod finding_serving;
 mod findings;
+mod flamegraph;
 mod flight_recorder;
 mod foreign;
 mod frames;

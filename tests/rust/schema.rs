@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use kinetoscope::analyze::{ANALYSES, AnalysisResult, RankedTrace, analysis, diff, diff_jobs};
+use kinetoscope::analyze::{ANALYSES, AnalysisResult, RankedTrace, analysis, diff, diff_jobs, flame_changes};
 use kinetoscope::link::LinkedTrace;
 use kinetoscope::schema::{ColumnDoc, SchemaTable, column_docs, column_unit, schema, schema_json};
 use kinetoscope::table::{ColumnType, TABLES, TableRows};
@@ -18,7 +18,7 @@ const MAX_DOC: usize = 160;
 const MAX_WORDS: usize = 25;
 
 /// Units that columns of numbers may have.
-const UNITS: [&str; 16] = [
+const UNITS: [&str; 17] = [
     "%",
     "FLOP",
     "FLOP/byte",
@@ -34,6 +34,7 @@ const UNITS: [&str; 16] = [
     "id",
     "ns",
     "number",
+    "of the weight",
     "ratio",
 ];
 
@@ -241,6 +242,8 @@ fn analyses_have_the_documented_tables_on_each_trace() {
             assert_eq!(shapes(&answer, 0), documented(name), "{name} of {folder}");
         }
         assert_eq!(shapes(&diff(&trace, &trace, "{}").unwrap(), 0), documented("diff"), "{folder}");
+        let flames = flame_changes(&trace, &trace, "{}").unwrap();
+        assert_eq!(shapes(&flames, 0), documented("diff_flamegraph"), "{folder}");
     }
 }
 

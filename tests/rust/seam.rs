@@ -31,6 +31,7 @@ fn requests() -> Vec<(&'static str, Value)> {
         ("hits", json!({"type": "hits", "text": "gemm", "limit": 3})),
         ("analyses", json!({"type": "analyses"})),
         ("findings", json!({"type": "findings"})),
+        ("flame", json!({"type": "flame", "options": {"by": "chain", "weight": "device_ns"}})),
         ("path", json!({"type": "path", "start": 0, "end": 4_000_000, "pixels": 20})),
         ("counters", json!({"type": "counters"})),
         ("counter", json!({"type": "counter", "counter": 0, "start": 0, "end": 1_000_000, "pixels": 10})),

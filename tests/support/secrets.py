@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import gzip
 import json
 import re
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from protobuf import Node, attribute, metadata, stream
+from support.pages import packed_bytes
 
 Event = dict[str, Any]
 
@@ -245,10 +245,9 @@ def unpacked(path: Path) -> str:
     if path.suffix == ".kscope":
         return snapshot_texts(content)
     text = content.decode("utf-8", "replace")
-    magic = base64.b64encode(b"kscope").decode()
-    found = re.findall(rf">({magic}[^<]*)<", text) if path.suffix == ".html" else []
+    found = re.findall(r'class="ks-snapshot"[^>]*>([^<]*)<', text) if path.suffix == ".html" else []
     assert found or path.suffix != ".html"
-    return "\n".join([text, *(snapshot_texts(base64.b64decode(part)) for part in found)])
+    return "\n".join([text, *(snapshot_texts(packed_bytes(part)) for part in found)])
 
 
 def leaks(text: str, marks: Iterable[str]) -> list[str]:

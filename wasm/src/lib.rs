@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use kinetoscope::base85::base85;
 use kinetoscope::edit::split;
 use kinetoscope::link::MergedRanks;
 use kinetoscope::read::snapshot::read_snapshot;
@@ -61,8 +62,16 @@ impl Session {
 
     /// One of the traces in the form that travels to a browser. Throws `{message, byte, event}`.
     pub fn snapshot(&self, part: u32) -> Result<js_sys::Uint8Array, JsValue> {
-        let snapshot = write_snapshot(&self.trace(part)?.trace).map_err(|error| thrown(&error))?;
-        Ok(js_sys::Uint8Array::from(snapshot.as_slice()))
+        Ok(js_sys::Uint8Array::from(self.packed(part)?.as_slice()))
+    }
+
+    /// The same as text, as pages carry it. Throws `{message, byte, event}`.
+    pub fn snapshot_text(&self, part: u32) -> Result<String, JsValue> {
+        Ok(base85(&self.packed(part)?))
+    }
+
+    fn packed(&self, part: u32) -> Result<Vec<u8>, JsValue> {
+        write_snapshot(&self.trace(part)?.trace).map_err(|error| thrown(&error))
     }
 
     /// The traces again, or a part of them: `request` says which (see

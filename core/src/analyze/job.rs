@@ -3,13 +3,13 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::options::Options;
+use super::options::{Options, unexpected};
 use super::query::{RankQuery, Reply};
 use super::selection::Selection;
 use super::selection_request::SelectionRequest;
 use crate::error::Error;
 use crate::link::LinkedTrace;
-use crate::link::rank::JobRanks;
+use crate::link::rank::{JobRanks, windows};
 use crate::threads::each;
 
 /// A trace with the rank it is of, where that is known.
@@ -28,6 +28,43 @@ pub struct Job<'a> {
     /// Replies of each trace's worker, where the traces hold collectives alone.
     pub(super) replies: Option<Vec<Vec<Reply>>>,
     max_threads: usize,
+}
+
+/// The trace of the median mean iteration, or of the median length where a trace has no iterations;
+/// `None` without traces.
+pub fn typical_trace(traces: &[RankedTrace]) -> Option<usize> {
+    let mean = |linked: &LinkedTrace| {
+        let iterations = &linked.links.iterations;
+        let sum: i128 = iterations.iter().map(|iteration| i128::from(iteration.dur.0)).sum();
+        sum / (iterations.len() as i128).max(1)
+    };
+    let has_iterations = traces.iter().all(|(_, linked)| !linked.links.iterations.is_empty());
+    let length = |(_, linked): &RankedTrace| {
+        if has_iterations { mean(linked) } else { i128::from(linked.range().dur().0) }
+    };
+    let mut places: Vec<usize> = (0..traces.len()).collect();
+    crate::sort::by_key(&mut places, |at| (length(&traces[*at]), *at));
+    places.get(places.len().saturating_sub(1) / 2).copied()
+}
+
+/// The places of the traces of one rank and window in both jobs.
+///
+/// # Errors
+/// When the jobs have no rank in common.
+pub(super) fn common_ranks(before: &[RankedTrace], after: &[RankedTrace]) -> Result<Vec<(usize, usize)>, Error> {
+    let places = |traces: &[RankedTrace]| {
+        let ranks: Vec<_> = traces.iter().map(|(rank, _)| *rank).collect();
+        ranks.iter().copied().zip(windows(&ranks)).collect::<Vec<_>>()
+    };
+    let (here, there) = (places(before), places(after));
+    let pairs = here.iter().enumerate().filter_map(|(at, place)| Some((at, there.iter().position(|to| to == place)?)));
+    let pairs: Vec<(usize, usize)> = pairs.collect();
+    if pairs.is_empty() {
+        let ranks = |traces: &[RankedTrace]| traces.iter().map(|(rank, _)| *rank).collect::<Vec<_>>();
+        let expected = format!("one of the ranks {:?} in both jobs", ranks(before));
+        return Err(unexpected(&expected, &format!("{:?}", ranks(after))));
+    }
+    Ok(pairs)
 }
 
 impl<'a> Job<'a> {

@@ -45,6 +45,24 @@ pub enum Plot {
         /// The column whose number stands in the bar.
         label: &'static str,
     },
+    /// A bar a row below that of the frame around it, as wide as its weight. Rows follow the row
+    /// they are in.
+    Flame {
+        /// The column that names the bar.
+        name: &'static str,
+        /// The column of the number of frames around it.
+        depth: &'static str,
+        /// The column of its left end.
+        start: &'static str,
+        /// The column of its width.
+        weight: &'static str,
+        /// The column that colours it.
+        kind: &'static str,
+        /// The column of its change, which colours it instead.
+        change: Option<&'static str>,
+        /// The unit of its width.
+        unit: &'static str,
+    },
     /// A point a row, on axes that count in powers of ten.
     Points {
         /// The column to the right.

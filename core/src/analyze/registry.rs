@@ -2,8 +2,8 @@
 
 use super::analysis::Analysis;
 use super::{
-    annotation, breakdown, collective, copy_bandwidth, critical_path, finding, idle, kernel, launches, memory, module,
-    operator, options, overlap, pipeline, queue, roofline, sequence, stacks, straggler, summary_table, verdict,
+    annotation, breakdown, collective, copy_bandwidth, critical_path, finding, flame, idle, kernel, launches, memory,
+    module, operator, options, overlap, pipeline, queue, roofline, sequence, stacks, straggler, summary_table, verdict,
 };
 #[cfg(feature = "machines")]
 use super::{expert, machine};
@@ -20,6 +20,7 @@ pub const ANALYSES: &[&Analysis] = &[
     &module::MODULES,
     &annotation::ANNOTATIONS,
     &stacks::STACKS,
+    &flame::FLAMEGRAPH,
     &kernel::KERNELS,
     &launches::LAUNCHES,
     &queue::QUEUE_LENGTH,

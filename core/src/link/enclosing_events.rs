@@ -18,6 +18,9 @@ pub const MODULE_PREFIX: &str = "nn.Module: ";
 pub struct EnclosingEvents {
     /// The innermost Python frame (`python_function`) around an event, or around its launch.
     pub frame: OptionalColumn,
+    /// Of operators of the backward pass, their children and their device work, the innermost
+    /// Python frame around the forward operator.
+    pub forward_frame: OptionalColumn,
     /// The line of Python around an event, or around its launch: of the frames with a line, the
     /// innermost of the program; else of a package, else of a framework. A frame has itself where
     /// it is such a line. Backward operators without frames have the line of their forward
@@ -46,12 +49,16 @@ pub(super) fn find_frames(trace: &Trace, links: &Links, pairs: &[ForwardBackward
         module: links.nesting.innermost(is_module),
         annotation: links.nesting.annotations(trace),
         forward_annotation: OptionalColumn::default(),
+        forward_frame: OptionalColumn::default(),
     };
     carry_back(trace, links, pairs, &mut frames.module, |_| true);
     frames.forward_annotation = carried_back(trace, links, pairs, &frames.annotation);
+    frames.forward_frame = carried_back(trace, links, pairs, &frames.frame);
     let own = frames.line.clone();
     carry_back(trace, links, pairs, &mut frames.line, |row| own.get(row).is_none());
-    carry_to_device(trace, links, &mut frames.forward_annotation, true);
+    for column in [&mut frames.forward_annotation, &mut frames.forward_frame] {
+        carry_to_device(trace, links, column, true);
+    }
     // An annotation is around the launch of a graph: it tells when the work ran, not its origin.
     carry_to_device(trace, links, &mut frames.annotation, false);
     for column in [&mut frames.frame, &mut frames.line, &mut frames.module] {

@@ -23,6 +23,7 @@ use crate::id::StrId;
 use crate::time::{Dur, TimeRange};
 use crate::trace::Trace;
 use crate::trace::group::{ProcessGroup, process_groups};
+use crate::trace::kind::EventKind;
 use crate::trace::node::{Node, NodeSpan};
 use crate::trace::tensor::{TensorUse, tensor_uses};
 use crate::trace::track::Process;
@@ -138,6 +139,13 @@ impl LinkedTrace {
     /// The names of the devices, as [`Trace::device_names`] has them.
     pub(crate) fn device_names(&self) -> &[String] {
         self.device_names.get_or_init(|| self.trace.device_names())
+    }
+
+    /// Whether all events of a track are the profiler's own: its overhead, and marks of recordings.
+    pub(crate) fn is_profilers_own(&self, track: usize) -> bool {
+        let kinds = &self.trace.events.kind;
+        let mut rows = self.links.nesting.track_rows(track.into()).iter();
+        rows.all(|row| matches!(kinds[*row as usize], EventKind::Overhead | EventKind::Other))
     }
 
     /// How many events are above each event, from parent to parent; computed on first use.

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use super::schema_table::{SchemaTable, TableOwner};
-use crate::analyze::{ANALYSES, AnalysisResult, KERNEL_SOURCES, diff, memory_of_snapshot, memory_of_timeline};
+use crate::analyze::{
+    ANALYSES, AnalysisResult, KERNEL_SOURCES, diff, flame_changes, memory_of_snapshot, memory_of_timeline,
+};
 use crate::link::LinkedTrace;
 use crate::memory::{MemorySnapshot, MemoryTimeline};
 use crate::replay::{PLAN, measured};
@@ -60,6 +62,8 @@ fn analyzed() -> Vec<SchemaTable> {
         );
     }
     all.extend(diff(&empty, &empty, "{}").map(|result| answered("trace", "diff", &result)).unwrap_or_default());
+    let flames = flame_changes(&empty, &empty, "{}");
+    all.extend(flames.map(|result| answered("trace", "diff_flamegraph", &result)).unwrap_or_default());
     all
 }
 

@@ -20,41 +20,7 @@ use crate::time::TimeRange;
 const LIMIT: usize = 100;
 
 pub(super) fn answer(screen: &Screen<'_>, request: &AnalyzeRequest) -> Result<Response, Error> {
-    let analysis = analysis(&request.name)?;
-    let wanted = |part: TraceView<'_>| {
-        let own = match request.default_range {
-            DefaultRange { is_trimmed: true, is_with_observed: true } => part.trimmed_with_observed(),
-            DefaultRange { is_trimmed: true, .. } => part.trimmed(),
-            DefaultRange { .. } => SelectionRequest::default(),
-        };
-        SelectionRequest {
-            part: PartRequest {
-                start_ns: request.start.map(|start| part.time(start.floor()).0).or(own.part.start_ns),
-                end_ns: request.end.map(|end| part.time(end.ceil()).0).or(own.part.end_ns),
-                iteration: request.iteration,
-                phase: request.phase.clone(),
-                state: request.state.clone(),
-                annotation: request.annotation.clone(),
-                module: request.module.clone(),
-                is_with_observed: request.default_range.is_with_observed,
-                is_lenient: false,
-            },
-            by_phase: false,
-            stream: request.stream,
-            is_launched_inside: request.launched_inside,
-            is_unclipped: !request.clip,
-        }
-    };
-    let options = Options::new(analysis.options, request.options.clone())?;
-    let answer = match (request.part, &screen.parts[..]) {
-        (None, parts) if parts.len() > 1 => {
-            analysis.answer_about_each(&screen.session.ranked(), &|at| wanted(parts[at]), &options, 1)?
-        }
-        _ => {
-            let part = screen.part(request.part)?;
-            analysis.answer_about(&part.linked, &wanted(part), &options)?
-        }
-    };
+    let (analysis, answer) = (analysis(&request.name)?, analyzed(screen, request)?);
     let of_one = request.part.or((screen.parts.len() < 2).then_some(0));
     let owner = of_one.and_then(|at| screen.parts.get(at as usize)).copied();
     let data = json!({
@@ -66,6 +32,48 @@ pub(super) fn answer(screen: &Screen<'_>, request: &AnalyzeRequest) -> Result<Re
         "tables": tables(&answer, (screen, owner), &request.view),
     });
     Ok(Response::of("analyze", &data))
+}
+
+/// Runs the analysis of a request on one part, or on all.
+pub(super) fn analyzed(screen: &Screen<'_>, request: &AnalyzeRequest) -> Result<AnalysisResult, Error> {
+    let analysis = analysis(&request.name)?;
+    let options = Options::new(analysis.options, request.options.clone())?;
+    match (request.part, &screen.parts[..]) {
+        (None, parts) if parts.len() > 1 => {
+            let wanted = |at: usize| selection_of(parts[at], request);
+            analysis.answer_about_each(&screen.session.ranked(), &wanted, &options, 1)
+        }
+        _ => {
+            let part = screen.part(request.part)?;
+            analysis.answer_about(&part.linked, &selection_of(part, request), &options)
+        }
+    }
+}
+
+/// The selection of a request in a part.
+pub(super) fn selection_of(part: TraceView<'_>, request: &AnalyzeRequest) -> SelectionRequest {
+    let own = match request.default_range {
+        DefaultRange { is_trimmed: true, is_with_observed: true } => part.trimmed_with_observed(),
+        DefaultRange { is_trimmed: true, .. } => part.trimmed(),
+        DefaultRange { .. } => SelectionRequest::default(),
+    };
+    SelectionRequest {
+        part: PartRequest {
+            start_ns: request.start.map(|start| part.time(start.floor()).0).or(own.part.start_ns),
+            end_ns: request.end.map(|end| part.time(end.ceil()).0).or(own.part.end_ns),
+            iteration: request.iteration,
+            phase: request.phase.clone(),
+            state: request.state.clone(),
+            annotation: request.annotation.clone(),
+            module: request.module.clone(),
+            is_with_observed: request.default_range.is_with_observed,
+            is_lenient: false,
+        },
+        by_phase: false,
+        stream: request.stream,
+        is_launched_inside: request.launched_inside,
+        is_unclipped: !request.clip,
+    }
 }
 
 /// Compares two ranges of a trace or, without ranges, the sides of the screen.

@@ -14,6 +14,7 @@ mod counterpart;
 mod event;
 mod fields;
 mod finding;
+mod flame;
 mod gap;
 mod hits;
 mod labels;
@@ -95,6 +96,8 @@ impl Session {
             Request::Search(request) => Ok(search::answer(&screen, request)),
             Request::Marks { text, window } => search::marks(&screen, text, *window),
             Request::Analyze(request) => analysis::answer(&screen, request),
+            Request::Flame { of, is_change: false } => flame::answer(&screen, of),
+            Request::Flame { of, is_change: true } => flame::changes(&screen, of),
             Request::Compare(request) => analysis::compare(&screen, request),
             Request::Hits { text, view } => Ok(hits::answer(&screen, text, view)),
             Request::Report { comparison: Some(selection), title, facts, .. } => {

@@ -13,7 +13,6 @@ use crate::id::{StrId, TrackId};
 use crate::link::LinkedTrace;
 use crate::sort;
 use crate::trace::Trace;
-use crate::trace::kind::EventKind;
 use crate::trace::step_name::Phase;
 use crate::trace::track::{Stream, Track};
 use crate::vendor::device_model;
@@ -115,7 +114,7 @@ impl ShownTracks {
             if last.replace(key) != Some(key) {
                 let (kind, name) = group(&part.linked, &trace.tracks[track]);
                 // Those of a process come after its other tracks, in a group of their own.
-                let group = self.group(part, parent, (kind, &name), is_aside(part, track));
+                let group = self.group(part, parent, (kind, &name), part.linked.is_profilers_own(track));
                 self.places.push(((part.at, key), group));
             }
             if part.lanes().num_lanes(track) == 0 {
@@ -224,18 +223,11 @@ pub(super) fn display_order(part: TraceView<'_>) -> Vec<usize> {
         let sort_index = linked.process(track.process).and_then(|process| process.sort_index);
         let place = (sort_index.unwrap_or(i64::MAX), number(track.process), track.process);
         let inside = (track.sort_index.unwrap_or(i64::MAX), number(track.thread), at);
-        ((is_aside(part, at), track.stream.is_some(), place, inside), at)
+        ((part.linked.is_profilers_own(at), track.stream.is_some(), place, inside), at)
     };
     let mut order: Vec<_> = used.map(place).collect();
     sort::ascending(&mut order);
     order.into_iter().map(|(_, at)| at).collect()
-}
-
-/// Whether a track belongs to the profiler itself; such tracks come last.
-fn is_aside(part: TraceView<'_>, track: usize) -> bool {
-    let kinds = &part.linked.trace.events.kind;
-    let mut rows = part.linked.links.nesting.track_rows(track.into()).iter();
-    rows.all(|row| matches!(kinds[*row as usize], EventKind::Overhead | EventKind::Other))
 }
 
 /// The kind and the name of a track's group.

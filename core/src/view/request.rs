@@ -52,6 +52,11 @@ pub(super) enum Request {
         part: Option<u32>,
     },
     Analyze(AnalyzeRequest),
+    /// Of one part, or the change from the first part to the second.
+    Flame {
+        of: AnalyzeRequest,
+        is_change: bool,
+    },
     Compare(CompareRequest),
     Hits {
         text: String,
@@ -222,9 +227,9 @@ impl RequestField for TableOrder {
 }
 
 impl AnalyzeRequest {
-    fn of(fields: &RequestFields) -> Result<Self, Error> {
+    fn of(fields: &RequestFields, name: String) -> Result<Self, Error> {
         Ok(Self {
-            name: fields.get("name")?,
+            name,
             start: fields.maybe("start")?,
             end: fields.maybe("end")?,
             iteration: fields.maybe("iteration")?,
@@ -326,7 +331,11 @@ impl Request {
                 has_findings: fields.maybe("findings")?.unwrap_or(true),
                 part: fields.maybe("part")?,
             },
-            "analyze" => Self::Analyze(AnalyzeRequest::of(fields)?),
+            "analyze" => Self::Analyze(AnalyzeRequest::of(fields, fields.get("name")?)?),
+            "flame" => Self::Flame {
+                of: AnalyzeRequest::of(fields, String::from("flamegraph"))?,
+                is_change: fields.maybe("change")?.unwrap_or_default(),
+            },
             "compare" => Self::Compare(CompareRequest::of(fields)?),
             "hits" => Self::Hits { text: fields.get("text")?, view: TableView::of(fields)? },
             "report" => Self::Report {

@@ -22,6 +22,7 @@ __all__ = [
     "analyze_job",
     "answer_of_packed",
     "answer_of_replies",
+    "base85",
     "call_difference",
     "call_fits",
     "chart",
@@ -32,6 +33,8 @@ __all__ = [
     "diff_of_jobs",
     "execution_beside",
     "fitting",
+    "flame_changes",
+    "flame_changes_of_jobs",
     "head",
     "head_of",
     "infer_groups",
@@ -56,6 +59,7 @@ __all__ = [
     "schema_json",
     "sniff",
     "stacked",
+    "typical_trace",
 ]
 
 class _File(Protocol):
@@ -207,6 +211,15 @@ def diff_of_jobs(
     request: str,
     max_threads: int,
 ) -> tuple[list[Table], str | None, Plot | None]: ...
+def flame_changes(before: Trace, after: Trace, request: str) -> tuple[list[Table], str | None, Plot | None]: ...
+def flame_changes_of_jobs(
+    before: Sequence[tuple[int | None, Trace]],
+    after: Sequence[tuple[int | None, Trace]],
+    request: str,
+    max_threads: int,
+) -> tuple[list[Table], str | None, Plot | None]: ...
+def typical_trace(traces: Sequence[tuple[int | None, Trace]]) -> int | None: ...
+def base85(content: bytes) -> str: ...
 def chart(table: Table, plot: Plot | None = None, reason: str | None = None) -> str: ...
 def clean_iteration(traces: Sequence[Trace]) -> int | None: ...
 def redacted(traces: Sequence[Trace], keep_modules: bool, level: str) -> list[Trace]: ...

@@ -251,6 +251,24 @@ class TraceSet(JobAnalyses):
         traces = [_native_of(member) for member in self.members]
         return Table(_native.rank_tables(traces, False).table("clock_offsets"))
 
+    def diff(self, rank: int, against: int | None = None, **part: lazy.Any) -> lazy.Differences:
+        """Compares a rank with another one: what takes it longer. Returns the result of `ks.diff`.
+
+        `against` is the other rank; default: the one with the median iteration. `part` is a
+        selection for both. Raises KeyError for a rank without a trace.
+
+        ::
+
+            job.diff(rank=3).flamegraph(classes=True).plot()
+        """
+        from kinetoscope._analysis.differences import diff
+
+        if against is None:
+            traces = self.chosen(None)
+            typical = _native.typical_trace(traces)
+            against = None if typical is None else traces[typical][0]
+        return diff(self[against if against is not None else rank], self[rank], **part)
+
     def timeline(
         self, *, rank: int | Iterable[int] | None = None, align: lazy.session.Align = "clocks", height: int = 720
     ) -> lazy.Timeline:

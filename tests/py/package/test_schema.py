@@ -71,16 +71,20 @@ def job(data: Path) -> ks.TraceSet:
     return ks.read_dir(data / "mlp_gloo")
 
 
+COMPARISONS = ("diff", "diff_flamegraph")
+"""Analyses of two traces."""
+
+
 def test_owners() -> None:
     """Every owner has a test below."""
     analyses = [entry["name"] for entry in json.loads(_native.analyses_json())]
     of = {owner for owner, _ in owners()}
     assert of == {"trace", "job", "replay", *FILES}
-    assert {analysis for _, analysis in owners() if analysis} == {"diff", *analyses}
+    assert {analysis for _, analysis in owners() if analysis} == {*COMPARISONS, *analyses}
 
 
 ANALYSES = {
-    kind: sorted(name for of, name in owners() if of == kind and name not in (None, "diff"))
+    kind: sorted(name for of, name in owners() if of == kind and name not in (None, *COMPARISONS))
     for kind in ("trace", "job")
 }
 """Names of the analyses of a trace and of a job; a comparison has a test of its own."""
@@ -101,7 +105,9 @@ def test_analyses_of_a_trace(data: Path, folder: str, name: str) -> None:
 
 
 def test_a_comparison(cuda: ks.Trace) -> None:
-    assert_all(ks.diff(cuda, cuda).tables, "trace", "diff")
+    changes = ks.diff(cuda, cuda)
+    assert_all(changes.tables, "trace", "diff")
+    assert_all(changes.flamegraph().tables, "trace", "diff_flamegraph")
 
 
 def test_tables_of_a_job(job: ks.TraceSet) -> None:

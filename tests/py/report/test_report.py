@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import gzip
 import hashlib
 import re
 from html.parser import HTMLParser
@@ -10,7 +11,9 @@ from pathlib import Path
 
 import kinetoscope as ks
 import pytest
+from kinetoscope import _native
 from kinetoscope._report.page import asset
+from support.pages import packed_bytes
 
 BUILT = Path(ks.__file__).parent / "_static/page.js"
 pytestmark = [
@@ -74,8 +77,8 @@ def test_only_our_elements_and_attributes(page: Page) -> None:
 
 def test_the_scripts_are_ours(page: Page) -> None:
     kinds = [(attributes.get("type"), attributes.get("class")) for attributes, _ in page.scripts]
-    data = "application/octet-stream;base64"
-    assert kinds == [(data, "ks-wasm"), (data, "ks-snapshot"), (None, None)]
+    data = "application/octet-stream;base85"
+    assert kinds == [(data, "ks-wasm"), (data, "ks-snapshot"), (data, "ks-script"), (None, None)]
 
 
 def test_the_policy_lets_only_them_run(page: Page) -> None:
@@ -83,20 +86,30 @@ def test_the_policy_lets_only_them_run(page: Page) -> None:
         a["content"] for tag, a in page.tags if tag == "meta" and a.get("http-equiv") == "Content-Security-Policy"
     ]
     rules = dict(rule.strip().split(" ", 1) for rule in (policies[0] or "").split(";"))
-    digest = base64.b64encode(hashlib.sha256(page.scripts[-1][1].encode()).digest()).decode()
+    script = gzip.decompress(packed_bytes(page.scripts[-2][1]))
+    assert script == asset("page.js")
+    hashes = (hashlib.sha256(code).digest() for code in (page.scripts[-1][1].encode(), script))
+    allowed = " ".join(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in hashes)
     assert rules["default-src"] == "'none'"
-    assert rules["script-src"] == f"'sha256-{digest}' 'wasm-unsafe-eval'"
+    assert rules["script-src"] == f"{allowed} 'wasm-unsafe-eval'"
     assert "connect-src" not in rules
 
 
 def test_carries_all_it_needs(page: Page, text: str) -> None:
     contents = {attributes.get("class"): content for attributes, content in page.scripts}
-    assert base64.b64decode(contents["ks-wasm"]) == asset("kinetoscope.wasm.gz")
-    assert ks.Trace.from_snapshot(base64.b64decode(contents["ks-snapshot"])).num_events > 0
+    assert packed_bytes(contents["ks-wasm"]) == asset("kinetoscope.wasm.gz")
+    assert ks.Trace.from_snapshot(packed_bytes(contents["ks-snapshot"])).num_events > 0
     links = [attributes["href"] or "" for _, attributes in page.tags if "href" in attributes]
     assert all(link.startswith("#") for link in links)
     assert not re.search(r"""(src|href|action|data|poster)\s*=\s*["']?(https?:|//|file:)""", text)
     assert not re.search(r"@import|url\((?!#|data:)", "".join(page.styles))
+
+
+@pytest.mark.parametrize("content", [b"", b"a", b"ab", b"abc", b"abcd", b"\xff" * 9, bytes(range(256))])
+def test_text_of_bytes_is_that_of_the_standard_library(content: bytes) -> None:
+    text = _native.base85(content)
+    assert text == base64.b85encode(content).decode().replace("<", ",")
+    assert packed_bytes(text) == content
 
 
 def test_the_summary_is_there_without_scripts(page: Page) -> None:
@@ -113,7 +126,7 @@ def test_names_stay_text(hostile: ks.Trace) -> None:
     words = " ".join(page.words)
     assert "</script><script>window.hostile = 1; alert(1)</script>" in words
     assert "</title><script>window.hostile = 1</script>" in words
-    assert len(page.scripts) == 3, "the core, the trace, and ours"
+    assert len(page.scripts) == 4, "the core, the trace, ours, and what unpacks it"
 
 
 def test_takes_its_name_at_the_end(cuda: ks.Trace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -55,6 +55,11 @@ def test_nobody_is_kept_out(
     page.get_by_role("button", name="Trace health").click()
     assert violations(page) == [], "with the trace's health"
     page.keyboard.press("Escape")
+    timeline.focus().press("e")
+    page.locator(".ks-flame-crumbs", has_text="in all").wait_for()
+    page.keyboard.press("ArrowDown")
+    assert violations(page) == [], "with the flame graph"
+    page.keyboard.press("e")
     timeline.search("gemm")
     page.locator(".ks-filter input").fill("nothing is called so")
     assert violations(page) == [], "with a search and a filter"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import csv
 import json
 import re
@@ -13,6 +12,7 @@ from typing import Any
 import kinetoscope as ks
 import pytest
 import synthetic_training
+from support.pages import packed_bytes
 
 pytestmark = pytest.mark.browser
 
@@ -270,12 +270,12 @@ def test_what_a_smaller_page_has_no_more_is_said_to_be_gone(
     transformer: ks.Trace, open_timeline: Open, tmp_path: Path
 ) -> None:
     whole = transformer.report(tmp_path / "whole.html").stat().st_size
-    limit = whole - len(transformer.snapshot()) * 4 // 3 * 85 // 100
+    limit = whole - len(transformer.snapshot()) * 5 // 4 * 85 // 100
     report = transformer.report(tmp_path / "small.html", max_size=limit)
     body, _, rest = report.read_text().partition("<script")
     snapshot = re.search(r"ks-snapshot['\"][^>]*>([^<]*)<", rest)
     assert snapshot
-    left = ks.Trace.from_snapshot(base64.b64decode(snapshot[1]))
+    left = ks.Trace.from_snapshot(packed_bytes(snapshot[1]))
     gone = {*transformer.events.select("id").rows()} - {*left.events.select("id").rows()}
     timeline = open_timeline(report)
     assert "Shrunk" in timeline.page.locator(".ks-edited").inner_text()

@@ -1,3 +1,4 @@
+import assert from "node:assert/strict";
 import { mock } from "node:test";
 import { asDuration, asTime } from "../../../wasm/web/base/time";
 import type {
@@ -73,6 +74,7 @@ export class FakeSource implements Source {
   #answer(type: RequestType, ask: never): unknown {
     const answers: Record<RequestType, () => unknown> = {
       overview: () => this.overview,
+      flame: () => assert.fail("no test asks for it here"),
       tiles: () => this.#tiles(ask),
       at: () => ({ event: null }),
       gap: () => ({ gap: this.#gap(ask) }),

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { gzipSync } from "node:zlib";
-import { concat, fromBase64, gunzip } from "../../../wasm/web/base/bytes";
+import { concat, fromBase64, fromBase85, gunzip } from "../../../wasm/web/base/bytes";
 import { span } from "../../../wasm/web/base/time";
 import { bytesOf, Chunks } from "../../../wasm/web/host/chunks";
 import { themeOf } from "../../../wasm/web/host/theme";
@@ -10,6 +10,20 @@ import { openPerfetto } from "../../../wasm/web/report/perfetto";
 import { sortKey } from "../../../wasm/web/report/sort-key";
 
 const bytes = (...values: number[]) => Uint8Array.from(values);
+
+test("base85, as Python's standard library writes it", () => {
+  const cases: readonly (readonly [string, readonly number[]])[] = [
+    ["", []],
+    ["VE", [97]],
+    ["VPX", [97, 98]],
+    ["VPaz", [97, 98, 99]],
+    ["VPa!s", [97, 98, 99, 100]],
+    ["|NsC0|NsC0{{", [255, 255, 255, 255, 255, 255, 255, 255, 255]],
+    ["YiVv}bZ>KGZ*XM", [107, 105, 110, 101, 116, 111, 115, 99, 111, 112, 101]],
+  ];
+  for (const [text, bytes] of cases) assert.deepEqual([...fromBase85(text)], bytes);
+  assert.deepEqual([...fromBase85("VP\nX")], [97, 98]);
+});
 
 test("base64 and gzip", async () => {
   const packed = gzipSync(Buffer.from("kinetoscope")).toString("base64");

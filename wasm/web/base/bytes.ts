@@ -12,15 +12,23 @@ export function fromBase64(text: string): Bytes {
   return bytes;
 }
 
-/** Encodes bytes as base64. */
-export function toBase64(bytes: Uint8Array): string {
-  let binary = "";
-  // A call takes a limited number of arguments.
-  for (let at = 0; at < bytes.length; at += STRIDE) binary += String.fromCharCode(...bytes.subarray(at, at + STRIDE));
-  return btoa(binary);
-}
+const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;,=>?@^_`{|}~";
 
-const STRIDE = 0x8000;
+/** Decodes the text of the core's `base85`. Whitespace is allowed. */
+export function fromBase85(text: string): Bytes {
+  const values = new Uint8Array(128);
+  for (let at = 0; at < ALPHABET.length; at++) values[ALPHABET.charCodeAt(at)] = at;
+  const letters = text.replace(/\s+/g, "");
+  const bytes = new Uint8Array(Math.ceil(letters.length / 5) * 4);
+  const words = new DataView(bytes.buffer);
+  const padded = `${letters}~~~~`;
+  for (let from = 0, to = 0; from < letters.length; from += 5, to += 4) {
+    let word = 0;
+    for (let at = from; at < from + 5; at++) word = word * 85 + (values[padded.charCodeAt(at)] ?? 0);
+    words.setUint32(to, word);
+  }
+  return bytes.subarray(0, Math.floor((letters.length * 4) / 5));
+}
 
 export const gunzip = (bytes: Bytes): Promise<Bytes> => unpack(bytes, "gzip");
 

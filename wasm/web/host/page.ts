@@ -1,4 +1,4 @@
-import { fromBase64, gunzip, gzip, toBase64 } from "../base/bytes";
+import { fromBase85, gunzip, gzip } from "../base/bytes";
 import { Cell } from "../base/cell";
 import { Cleanup } from "../base/cleanup";
 import { copyText } from "../base/clipboard";
@@ -49,10 +49,10 @@ function start(main: HTMLElement): void {
   });
 }
 
-const loadPageCore = () => loadCore("page", () => gunzip(fromBase64(PageFile.core())));
+const loadPageCore = () => loadCore("page", () => gunzip(fromBase85(PageFile.core())));
 
 async function open(main: HTMLElement, file: PageFile, traces: readonly PageTrace[]): Promise<void> {
-  const snapshots = traces.map(({ base64, rank, name }) => ({ bytes: fromBase64(base64), name: name ?? "", rank }));
+  const snapshots = traces.map(({ text, rank, name }) => ({ bytes: fromBase85(text), name: name ?? "", rank }));
   await loadPageCore();
   const source = new WasmSource(snapshots);
   bring(main, { file, body: file.body, source, traces: () => traces });
@@ -151,9 +151,7 @@ function bring(main: HTMLElement, page: Page): void {
 
 /** Traces in the form that pages carry. */
 const pageTraces = (traces: ExportSource): readonly PageTrace[] =>
-  traces
-    .query("overview", {})
-    .parts.map(({ part, rank, name }) => ({ base64: toBase64(traces.snapshot(part)), rank, name }));
+  traces.query("overview", {}).parts.map(({ part, rank, name }) => ({ text: traces.snapshotText(part), rank, name }));
 
 /** Saves a page with these traces. */
 function savePage(file: PageFile, { traces, title, facts, notes, setup }: PageCopy): void {

@@ -1,4 +1,5 @@
 import details from "../timeline/style/details.css";
+import flame from "../timeline/style/flame.css";
 import picture from "../timeline/style/picture.css";
 import popup from "../timeline/style/popup.css";
 import root from "../timeline/style/root.css";
@@ -7,4 +8,4 @@ import toolbar from "../timeline/style/toolbar.css";
 import strip from "./strip.css";
 
 /** The timeline's style sheets, as text. */
-export const STYLES: readonly string[] = [root, toolbar, picture, details, table, popup, strip];
+export const STYLES: readonly string[] = [root, toolbar, picture, flame, details, table, popup, strip];

@@ -8,6 +8,7 @@ import { Cleanup } from "../base/cleanup";
 import { openSource, type Supply, type Where } from "../source/open";
 import type { Setup } from "../source/protocol";
 import { share } from "../source/shared";
+import type { OpenFlame } from "../timeline/flame";
 import { type MountedTimeline, mountTimeline } from "../timeline/mount";
 import type { Note } from "../timeline/notes";
 import type { Mailbox } from "./mailbox";
@@ -39,6 +40,8 @@ export interface Notebook {
   readonly parts: readonly { readonly name: string; readonly rank: number | null }[];
   readonly setup: Setup;
   readonly note: string;
+  /** The flame graph to begin with; null for the tracks. */
+  readonly flame: OpenFlame | null;
   readonly theme: Cell<WantedTheme>;
   readonly chosen: Chosen;
   readonly onSelect: (id: number | null) => void;
@@ -99,6 +102,7 @@ export async function open(around: HTMLElement, notebook: Notebook): Promise<Vie
     if (notes.length > 0) tell(notes.join(" "));
     cleanup.add(watchSilence(notebook.mailbox, strip));
     restore(mounted, notebook.chosen);
+    if (notebook.flame) mounted.openFlame(notebook.flame);
     return {
       go: (id) => mounted.go(id),
       show: (start, end) => mounted.show(start, end),

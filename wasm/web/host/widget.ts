@@ -8,6 +8,7 @@ import { Cleanup } from "../base/cleanup";
 import type { Where } from "../source/open";
 import type { Align } from "../source/protocol";
 import { messageOf } from "../source/source";
+import type { OpenFlame } from "../timeline/flame";
 import type { Note } from "../timeline/notes";
 import type { Channel, Incoming } from "./channel";
 import { viewerOf } from "./load";
@@ -34,6 +35,7 @@ interface State {
   _range: [number, number] | null;
   _shown: [number, number] | null;
   _notes: readonly Note[];
+  _flame: OpenFlame | null;
 }
 
 type Model = AnyModel<State>;
@@ -82,6 +84,7 @@ function notebookOf(model: Model, mailbox: Mailbox, theme: Cell<WantedTheme>): N
     parts: model.get("_parts").map(({ name, rank }) => ({ name, rank: rank ?? null })),
     setup: { align: model.get("_align") ?? undefined, frames: model.get("_frames") },
     note: model.get("_note"),
+    flame: model.get("_flame") ?? null,
     get chosen() {
       return {
         // Pyodide sends Python's None as undefined.

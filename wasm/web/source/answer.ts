@@ -13,7 +13,8 @@ function shaped(type: RequestType, frame: Frame): unknown {
   if (type === "search") return hitsOf(frame);
   if (type === "marks") return marksOf(frame);
   // These answers have columns beside their data, under the same names.
-  if (type === "path" || type === "counter") return { ...(frame.data as object), ...Object.fromEntries(frame.columns) };
+  if (type === "path" || type === "counter" || type === "flame")
+    return { ...(frame.data as object), ...Object.fromEntries(frame.columns) };
   return frame.data;
 }
 

@@ -4,6 +4,7 @@
 import type { Labels } from "../base/labels";
 import type { Kind } from "../base/palette";
 import type { Duration, Span, Time } from "../base/time";
+import type { FlameFrames } from "./flame";
 import type { AnalysisAnswer, AnalysisName, HitsAnswer, Order } from "./tables";
 import type { Coverage, Verdict } from "./verdict";
 
@@ -455,6 +456,20 @@ interface Exchange {
   hits: { ask: { text: string; limit?: number; order?: Order | null }; answer: HitsAnswer };
   findings: { ask: object; answer: { readonly findings: readonly Finding[] } };
   path: { ask: { start: number; end: number; pixels: number; through_job?: boolean }; answer: PathSteps };
+  flame: {
+    ask: {
+      part?: number;
+      start?: number;
+      end?: number;
+      iteration?: number | undefined;
+      phase?: string | undefined;
+      trimmed?: boolean;
+      /** The change from the first trace to the second. */
+      change?: boolean | undefined;
+      options?: object;
+    };
+    answer: FlameFrames;
+  };
   counters: { ask: object; answer: { readonly counters: readonly Counter[] } };
   counter: { ask: { counter: number; start: number; end: number; pixels: number }; answer: CounterSteps };
   changes: { ask: object; answer: { readonly changes: readonly Change[] } };

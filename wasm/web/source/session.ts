@@ -76,6 +76,10 @@ export class WasmSource implements ExportSource {
     return this.#session.snapshot(part);
   }
 
+  snapshotText(part: number): string {
+    return this.#session.snapshot_text(part);
+  }
+
   query<T extends RequestType>(type: T, ask: Ask<T>): Answer<T> {
     if (!this.#open) throw new Error("expected an open session, found a closed one");
     const request = this.#encoder.encode(JSON.stringify({ type, ...ask }));

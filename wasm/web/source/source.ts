@@ -24,8 +24,10 @@ export interface CopyOptions {
 export interface ExportSource extends Source {
   /** One trace in Chrome's JSON format. */
   chrome(part: number): Uint8Array<ArrayBuffer>;
-  /** One trace in the form that pages carry. */
+  /** One trace, packed. */
   snapshot(part: number): Uint8Array;
+  /** The same as text, as pages carry it. */
+  snapshotText(part: number): string;
   query<T extends RequestType>(type: T, ask: Ask<T>): Answer<T>;
 }
 

@@ -6,6 +6,7 @@ import type { Theme } from "../base/palette";
 import { type Span, span } from "../base/time";
 import type { EventId, Overview, Setup } from "../source/protocol";
 import type { Source } from "../source/source";
+import type { OpenFlame } from "./flame";
 import { type Look, readLook } from "./look";
 import type { Note } from "./notes";
 import { cssHeaderHeight } from "./paint/scene";
@@ -57,6 +58,8 @@ export interface MountedTimeline {
   show(start: number, end: number): void;
   /** Marks a range; with several traces, for one of them. */
   mark(start: number, end: number, part?: number | null): void;
+  /** Shows a flame graph in place of the tracks. */
+  openFlame(flame: OpenFlame): void;
   /** Clears the selection and the marked range. */
   leave(): void;
   /** Changes the options of the screen. */
@@ -102,6 +105,7 @@ export function mountTimeline(
     show: (start, end) => timeline.viewport.show(span(start, end), true),
     mark: (start, end, part) => timeline.markOf(part ?? null, span(start, end)),
     leave: () => timeline.leave(),
+    openFlame: ({ about, options }) => timeline.flame.open(about, options),
     setUp: (setup) => timeline.setUp(setup),
     restoreNotes: (notes) => {
       timeline.notes.restore(notes);

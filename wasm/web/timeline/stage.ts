@@ -1,18 +1,19 @@
 import type { Cell } from "../base/cell";
 import { Cleanup } from "../base/cleanup";
-import { TextFitter } from "../base/text";
+import type { TextFitter } from "../base/text";
 import type { Surroundings } from "./input/commands";
 import { Keyboard } from "./input/keyboard";
 import { Pointer } from "./input/pointer";
 import { keepPageStill, WheelOwner } from "./input/wheel-owner";
 import type { Look } from "./look";
 import { MinimapView } from "./minimap-view";
+import { fitterOf } from "./paint/fitter";
 import { paintHeader } from "./paint/header";
 import { paintOverlay } from "./paint/overlay";
 import { paintPath } from "./paint/path";
 import type { Pill } from "./paint/pill";
 import { paintRows } from "./paint/rows";
-import { cssHeaderHeight, FONT_SIZE, type Scene, sceneOf } from "./paint/scene";
+import { cssHeaderHeight, type Scene, sceneOf } from "./paint/scene";
 import { Strip } from "./paint/strip";
 import type { Timeline } from "./timeline";
 
@@ -223,11 +224,4 @@ function fitCanvas(canvas: HTMLCanvasElement, { width, height, dpr }: Scene): bo
   canvas.style.width = `${width / dpr}px`;
   canvas.style.height = `${height / dpr}px`;
   return true;
-}
-
-function fitterOf(look: Look): TextFitter {
-  const context = document.createElement("canvas").getContext("2d");
-  if (!context) return new TextFitter((text) => text.length * FONT_SIZE * 0.6);
-  context.font = `400 ${FONT_SIZE}px ${look.fontFamily}`;
-  return new TextFitter((text) => context.measureText(text).width);
 }

@@ -16,6 +16,7 @@ import { CriticalPath } from "./critical-path";
 import { Details } from "./details";
 import { DeviceTime } from "./device-time";
 import { Findings, titleOf } from "./findings";
+import { Flame } from "./flame";
 import { Gaps } from "./gaps";
 import type { Layout } from "./layout";
 import { Notes } from "./notes";
@@ -61,6 +62,7 @@ export class Timeline {
   readonly tracks: Tracks;
   readonly findings: Findings;
   readonly path: CriticalPath;
+  readonly flame: Flame;
   readonly changes: Changes;
   readonly deviceTime: DeviceTime;
   readonly counters: Counters;
@@ -113,6 +115,7 @@ export class Timeline {
     this.#cleanup.add(() => this.search.clear());
     this.findings = new Findings(source, failed);
     this.path = new CriticalPath(source, isJob(overview), failed);
+    this.flame = new Flame(source, failed, (text) => this.said.set(text));
     this.saving = new Saving(
       source,
       () => this.overview,
@@ -180,7 +183,7 @@ export class Timeline {
       this.notes.passing.set(null);
     }
     this.tracks.renew();
-    for (const part of [this.search, this.findings, this.path, this.counters]) part.renew();
+    for (const part of [this.search, this.findings, this.path, this.counters, this.flame]) part.renew();
     const selected = this.selection.current.value;
     if (selected) {
       this.selection.select(selected.details.id, ({ details }) => {

@@ -28,15 +28,13 @@ pub(crate) mod tables {
 use std::sync::Arc;
 
 use super::analysis::{parse_request, stacked_by_phase};
-use super::job::RankedTrace;
-use super::options::unexpected;
+use super::job::{RankedTrace, common_ranks};
 use super::plot::Plot;
 use super::result::AnalysisResult;
 use super::selection::Selection;
 use super::selection_request::SelectionRequest;
 use crate::error::Error;
 use crate::link::LinkedTrace;
-use crate::link::rank::windows;
 use crate::threads::each;
 pub use changed_name::{ChangedName, changed};
 use device_parts::{DeviceParts, device_parts};
@@ -99,20 +97,7 @@ pub fn diff_jobs(
     max_threads: usize,
 ) -> Result<AnalysisResult, Error> {
     let (wanted, _) = parse_request(&[], request)?;
-    let places = |traces: &[RankedTrace]| {
-        let ranks: Vec<_> = traces.iter().map(|(rank, _)| *rank).collect();
-        ranks.iter().copied().zip(windows(&ranks)).collect::<Vec<_>>()
-    };
-    let (here, there) = (places(before), places(after));
-    let pairs = here.iter().enumerate().filter_map(|(at, place)| Some((at, there.iter().position(|to| to == place)?)));
-    let pairs: Vec<(usize, usize)> = pairs.collect();
-    if pairs.is_empty() {
-        let ranks = |traces: &[RankedTrace]| traces.iter().map(|(rank, _)| *rank).collect::<Vec<_>>();
-        return Err(unexpected(
-            &format!("one of the ranks {:?} in both jobs", ranks(before)),
-            &format!("{:?}", ranks(after)),
-        ));
-    }
+    let pairs = common_ranks(before, after)?;
     let ranks: Vec<_> = pairs.iter().map(|(at, _)| before[*at].0).collect();
     let all = |wanted: &SelectionRequest| {
         let both = |(at, to): &(usize, usize)| {

@@ -13,7 +13,7 @@ use crate::time::sum_ns;
 use crate::trace::track::Stream;
 pub use gap::{IdleCause, IdleGap, KERNEL_WAIT_NS, gaps};
 pub(crate) use host::ThreadActivity;
-pub(super) use host::{host_during, self_during};
+pub(super) use host::{host_during, self_during, thread_activity};
 pub(crate) use pause::{StreamPause, pause_at};
 pub(super) use stream_work::{streams, work};
 

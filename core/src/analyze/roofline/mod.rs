@@ -33,7 +33,7 @@ use super::options::{OptionDoc, OptionKind, Options};
 use super::plot::{Ceiling, Plot};
 use super::result::AnalysisResult;
 use super::selection::Selection;
-use outcome::CostOutcomes;
+use outcome::{CostOutcome, CostOutcomes};
 use row::RooflineRows;
 use work::RooflineWork;
 
@@ -60,6 +60,28 @@ pub(super) static ROOFLINE: Analysis = Analysis {
 /// each element, or a copy.
 pub(super) fn is_fusible(operator: &str) -> bool {
     elementwise::is_known(operator) || gather::is_copy(operator)
+}
+
+/// The operations of each call that has a model, by the row of the call; and how many calls have
+/// none.
+pub(super) fn flops(selection: &Selection<'_>) -> (Vec<(u32, i64)>, i64) {
+    let selection = Selection { is_unclipped: true, ..selection.clone() };
+    let mut outcomes = CostOutcomes::new(selection.linked);
+    let has_device = selection.device_work().next().is_some();
+    let work = if has_device {
+        RooflineWork::of_device(&selection, &outcomes)
+    } else {
+        RooflineWork::of_host(&selection, &mut outcomes)
+    };
+    let (mut found, mut num_unknown) = (Vec::new(), work.unlinked.len() as i64);
+    for call in &work.calls {
+        match outcomes.of(selection.linked, call) {
+            CostOutcome::Modelled(_, cost, _) if cost.flops > 0 => found.push((call.row, cost.flops)),
+            CostOutcome::Modelled(..) => {}
+            CostOutcome::Unmodelled(_) => num_unknown += 1,
+        }
+    }
+    (found, num_unknown)
 }
 
 fn run(selection: &Selection<'_>, options: &Options) -> AnalysisResult {

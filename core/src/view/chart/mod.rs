@@ -1,5 +1,5 @@
-//! Draws a table as an SVG chart, for pages without scripts: bars, waterfalls, steps, ranges or
-//! points.
+//! Draws a table as an SVG chart, for pages without scripts: bars, waterfalls, steps, ranges,
+//! flame graphs or points.
 //!
 //! Marks are bounded, whatever the table holds. Texts take the colour of the page around them;
 //! opened by itself, the picture follows the reader's preference for light or dark.
@@ -9,6 +9,7 @@ mod bars;
 mod change;
 mod column;
 mod drawing;
+mod flame;
 mod pillars;
 mod points;
 mod ranges;
@@ -37,6 +38,7 @@ const NOTE_PITCH: f64 = 16.0;
 enum PlotColumns {
     Bars { label: Option<usize>, parts: Vec<usize> },
     Change { label: usize, sides: [usize; 2] },
+    Flame { texts: [usize; 2], numbers: [usize; 3], change: Option<usize>, unit: &'static str },
     Ranges { lane: usize, ends: [usize; 2], series: usize, label: usize },
     Steps { time: usize, value: usize, series: Option<usize> },
     Points { x: usize, y: usize, label: usize, ceiling: Option<[usize; 3]> },
@@ -87,6 +89,7 @@ fn drawing(table: &dyn TableRows, plot: Option<Plot>, reason: Option<&str>) -> C
     match chosen {
         Some(PlotColumns::Bars { label, parts }) => bars::draw(table, label, &parts),
         Some(PlotColumns::Change { label, sides }) => change::draw(table, label, sides),
+        Some(PlotColumns::Flame { texts, numbers, change, unit }) => flame::draw(table, texts, numbers, (change, unit)),
         Some(PlotColumns::Ranges { lane, ends, series, label }) => ranges::draw(table, lane, ends, [series, label]),
         Some(PlotColumns::Steps { time, value, series }) => steps::draw(table, time, value, series),
         Some(PlotColumns::Points { x, y, label, ceiling }) => points::draw(table, [x, y], label, ceiling),
@@ -104,6 +107,12 @@ fn found(table: &dyn TableRows, plot: Plot) -> Option<PlotColumns> {
         Plot::Change { label, before, after } => {
             PlotColumns::Change { label: at(label)?, sides: [at(before)?, at(after)?] }
         }
+        Plot::Flame { name, depth, start, weight, kind, change, unit } => PlotColumns::Flame {
+            texts: [at(name)?, at(kind)?],
+            numbers: [at(depth)?, at(start)?, at(weight)?],
+            change: change.and_then(at),
+            unit,
+        },
         Plot::Ranges { lane, start, end, series, label } => PlotColumns::Ranges {
             lane: at(lane)?,
             ends: [at(start)?, at(end)?],

@@ -9,6 +9,7 @@ mod communication;
 mod difference;
 mod edited;
 mod findings;
+mod flame;
 mod grid;
 mod health;
 mod iterations;
@@ -61,6 +62,7 @@ pub(super) fn answer(screen: &Screen<'_>, title: &str, facts: &[(String, String)
     sections.add("pipeline", "Pipeline", pipeline::section(&source));
     sections.add("idle", "Idle time", waits::section(&source));
     sections.add("critical_path", "Critical path", path::section(&source));
+    sections.add("flame_graph", "Flame graph", flame::section(&source));
     sections.add("kernels", "Kernels", tops::kernels(&source));
     sections.add("operators", "Operators", tops::operators(&source));
     sections.add("modules", "Modules", tops::modules(&source));

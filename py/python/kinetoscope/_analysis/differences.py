@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias, cast
 
@@ -19,6 +19,9 @@ from kinetoscope.trace import Trace
 from kinetoscope.trace_set import TraceSet
 
 Side: TypeAlias = Trace | TraceSet | str | os.PathLike[str]
+
+_Result: TypeAlias = tuple[Sequence[_native.Table], str | None, _native.Plot | None]
+"""Tables, the reason why there are no rows, and how they are drawn."""
 
 
 def diff(before: Side, after: Side, *, rank: int | Iterable[int] | None = None, **part: Any) -> Differences:
@@ -70,12 +73,19 @@ def diff(before: Side, after: Side, *, rank: int | Iterable[int] | None = None, 
     if isinstance(before, TraceSet) and isinstance(after, TraceSet):
         from kinetoscope._base.system import num_processors
 
-        differences = _native.diff_of_jobs(before.chosen(rank), after.chosen(rank), request, num_processors())
-        return Differences(differences, [*before.on_screen(rank, "before"), *after.on_screen(rank, "after")], request)
+        sides, threads = (before.chosen(rank), after.chosen(rank)), num_processors()
+        differences = _native.diff_of_jobs(*sides, request, threads)
+        parts = [*before.on_screen(rank, "before"), *after.on_screen(rank, "after")]
+        return Differences(
+            differences, parts, request, lambda options: _native.flame_changes_of_jobs(*sides, options, threads)
+        )
     if isinstance(before, TraceSet) or isinstance(after, TraceSet):
         raise TypeError("expected two traces or two jobs, found one of each")
-    differences = _native.diff(before._native, after._native, request)  # noqa: SLF001 - the core compares traces
-    return Differences(differences, [Part(before, "before"), Part(after, "after")], request)
+    one, other = before._native, after._native  # noqa: SLF001 - the core compares traces
+    parts = [Part(before, "before"), Part(after, "after")]
+    return Differences(
+        _native.diff(one, other, request), parts, request, lambda options: _native.flame_changes(one, other, options)
+    )
 
 
 def _opened(side: str, source: object) -> Trace | TraceSet:
@@ -101,12 +111,34 @@ def _described(source: object) -> str:
 class Differences(AnalysisResult):
     """Result of `diff`: tables of changes, and both sides on one timeline."""
 
-    def __init__(
-        self, result: tuple[Sequence[_native.Table], str | None, _native.Plot | None], parts: list[Part], request: str
-    ) -> None:
+    def __init__(self, result: _Result, parts: list[Part], request: str, flames: Callable[[str], _Result]) -> None:
         super().__init__(*result)
         self._parts = parts
+        self._flames = flames
         self._selection: dict[str, Any] = json.loads(request)
+
+    def flamegraph(
+        self,
+        by: str = "chain",
+        weight: str = "auto",
+        *,
+        classes: bool = False,
+        program_only: bool = False,
+    ) -> AnalysisResult:
+        """Compares the flame graphs of both sides: red frames grew, blue frames shrank.
+
+        `by`, `weight`, `classes` and `program_only` are those of `Trace.flamegraph`, and the
+        selection is that of the comparison. Weights are those of an iteration, if both sides have
+        iterations. A frame is as wide as `before_weight + after_weight`, so that added and removed
+        frames are seen. `change_weight = after_weight - before_weight`; `before_id` and `after_id`
+        are the calls of the most weight. Jobs are compared rank by rank.
+
+        ::
+
+            ks.diff("before.json.gz", "after.json.gz").flamegraph(classes=True).plot()
+        """
+        options = {"by": by, "weight": weight, "classes": classes, "program_only": program_only}
+        return AnalysisResult(*self._flames(written(self._selection | options)))
 
     def timeline(self, *, align: Align = None, height: int = 720) -> lazy.Timeline:
         """Shows both sides on one timeline; `height` in pixels. Needs anywidget.

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from kinetoscope._analysis.stack_methods import StackAnalyses
 from kinetoscope._base import lazy
 
 
-class Analyses:
+class Analyses(StackAnalyses):
     """Analyses of a trace, or of each trace of a job.
 
     Every method returns an `AnalysisResult`: a table, with more tables in its attribute `tables`.
@@ -31,10 +32,6 @@ class Analyses:
     Raises TraceError if the trace lacks the range, iteration or stream, or if an option has a bad
     value. Raises TypeError for an unknown option.
     """
-
-    def analyze(self, name: str, **request: lazy.Any) -> lazy.AnalysisResult:
-        """Runs the analysis of a method's name; `request` holds its options and the selection."""
-        raise NotImplementedError
 
     @property
     def verdict(self) -> lazy.Verdict:
@@ -151,23 +148,6 @@ class Analyses:
         operators inside the ranges which was launched later.
         """
         return self.analyze("annotations", **part)
-
-    def stacks(self, *, depth: int = 256, **part: lazy.Unpack[lazy.Selection]) -> lazy.AnalysisResult:
-        """Sums host and device time by stack of Python frames, for flame graphs.
-
-        `stack` is `outermost;…;innermost`, with at most `depth` frames, the innermost ones.
-        `self_ns` is host time in the innermost frame, without frames that it calls.
-        `device_self_ns` is the time of device work launched from that frame.
-
-        Needs a recording with `with_stack`.
-
-        ::
-
-            with open("folded.txt", "w") as file:               # for flamegraph.pl or speedscope
-                for stack, self_ns in trace.stacks().select("stack", "self_ns").rows():
-                    print(stack, self_ns, file=file)
-        """
-        return self.analyze("stacks", depth=depth, **part)
 
     def kernels(self, *, short_ns: int = 10_000, **part: lazy.Unpack[lazy.Selection]) -> lazy.AnalysisResult:
         """Sums kernels, copies and fills by name; largest total first.

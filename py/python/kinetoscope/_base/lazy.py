@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from kinetoscope._analysis import protocol as protocol
     from kinetoscope._analysis import session as session
     from kinetoscope._analysis.coverage import Coverage as Coverage
+    from kinetoscope._analysis.differences import Differences as Differences
+    from kinetoscope._analysis.flamegraph import FlameGraph as FlameGraph
     from kinetoscope._analysis.result import AnalysisResult as AnalysisResult
     from kinetoscope._analysis.selection import EventSelection as EventSelection
     from kinetoscope._analysis.selection import NamedPart as NamedPart
@@ -70,8 +72,10 @@ if not TYPE_CHECKING:
             "Cache": "kinetoscope._io.source",
             "Capture": "kinetoscope._load.captures",
             "Chakra": "kinetoscope.chakra",
+            "Differences": "kinetoscope._analysis.differences",
             "Executor": "concurrent.futures",
             "EtPlusFile": "kinetoscope._export.et_plus",
+            "FlameGraph": "kinetoscope._analysis.flamegraph",
             "Literal": "typing",
             "Part": "kinetoscope._export.tables",
             "Coverage": "kinetoscope._analysis.coverage",

@@ -69,13 +69,21 @@ class Timeline(anywidget.AnyWidget):
     _range = traitlets.Tuple(traitlets.Float(), traitlets.Float(), default_value=None, allow_none=True).tag(sync=True)
     _shown = traitlets.Tuple(traitlets.Float(), traitlets.Float(), default_value=None, allow_none=True).tag(sync=True)
     _notes = traitlets.List(traitlets.Dict()).tag(sync=True)
+    _flame = traitlets.Dict(None, allow_none=True).tag(sync=True)
 
     def __init__(
-        self, traces: Trace | Sequence[Part], *, align: Align = None, height: int = 480, theme: str = "auto"
+        self,
+        traces: Trace | Sequence[Part],
+        *,
+        align: Align = None,
+        height: int = 480,
+        theme: str = "auto",
+        flame: dict[str, Any] | None = None,
     ) -> None:
         """Shows one trace, or several aligned ones.
 
-        `height` is in pixels; `theme` is `auto`, `light` or `dark`.
+        `height` is in pixels; `theme` is `auto`, `light` or `dark`. `flame` has the options and the
+        selection of a flame graph to begin with.
         """
         self._timeline_session = TimelineSession(traces if isinstance(traces, Sequence) else [Part(traces)], align)
         self._answers = RequestQueue(lambda request: self._timeline_session.query(request["request"]), self.send)
@@ -92,6 +100,7 @@ class Timeline(anywidget.AnyWidget):
             _parts=_parts(self._timeline_session.parts),
             _align=align,
             _picture=self._timeline_session.picture(_PICTURE_WIDTH),
+            _flame=None if flame is None else _flame(flame, self._timeline_session.origin_ns),
         )
         self.on_msg(self._received)
         # The reader may select another alignment in the viewer.
@@ -299,6 +308,21 @@ def _traces_key(parts: Sequence[Part]) -> str:
 def _identity(trace: Trace) -> str:
     """Returns a key that no other trace has, also in another kernel."""
     return _identities.setdefault(trace, uuid.uuid4().hex)
+
+
+_FLAME_OPTIONS = {"by", "weight", "order", "focus", "direction", "classes", "program_only"}
+
+
+def _flame(request: dict[str, Any], origin_ns: int) -> dict[str, Any]:
+    """Separates the options of a flame graph from its selection; times count from the origin."""
+    given = {key: value for key, value in request.items() if value is not None}
+    times = {"start_ns": "start", "end_ns": "end"}
+    about = {
+        times.get(key, key): value - origin_ns if key in times else value
+        for key, value in given.items()
+        if key not in _FLAME_OPTIONS
+    }
+    return {"about": about, "options": {key: value for key, value in given.items() if key in _FLAME_OPTIONS}}
 
 
 def _query_side(num_events: int) -> tuple[str, str]:

@@ -6,6 +6,7 @@ The core writes the body, and the front-end provides script and style. This modu
 from __future__ import annotations
 
 import base64
+import gzip
 import hashlib
 import json
 import os
@@ -91,16 +92,23 @@ def page_of(title: str, body: str, data: str, opens_at: str = "") -> str:
     """
     view = json.dumps({"hash": opens_at, "notes": []})
     state = f'<script type="application/json" id="ks-view">{view}</script>' if opens_at else ""
-    script = _script(asset("page.js").decode())
-    data = f"{_data('ks-wasm', asset('kinetoscope.wasm.gz'))}{data}{state}"
+    script = _script(asset("unpack.js").decode())
+    data = f"{_data('ks-wasm', asset('kinetoscope.wasm.gz'))}{data}{_data('ks-script', _packed_script())}{state}"
     return _page(title, body, asset("style.css").decode(), script, data)
+
+
+@cache
+def _packed_script() -> bytes:
+    """Returns the script of a page, compressed: `unpack.js` runs it."""
+    return gzip.compress(asset("page.js"), 9, mtime=0)
 
 
 def _page(title: str, body: str, style: str, script: str, data: str = "") -> str:
     kind, element = ("ks-page", f"<script>{script}</script>") if script else ("ks-page ks-static", "")
+    scripts = [script, asset("page.js").decode()] if script else []
     return (
         f"<!doctype html><html lang='en'><head><meta charset='utf-8'>"
-        f'<meta http-equiv="Content-Security-Policy" content="{_policy(script, style)}">'
+        f'<meta http-equiv="Content-Security-Policy" content="{_policy(scripts, style)}">'
         f"<meta name='viewport' content='width=device-width'><meta name='referrer' content='no-referrer'>"
         f"<title>{text.escaped(title)}</title><style>{style}</style></head><body>"
         f"<main class='{kind}'>{body}</main>{data}{element}</body></html>\n"
@@ -117,11 +125,12 @@ def _facts(traces: Ranked) -> list[tuple[str, str]]:
     return [*files, ("report by", f"Kinetoscope {_native.__version__}")]
 
 
-def _policy(script: str, style: str) -> str:
-    """Content security policy: no network; only this script and the WebAssembly of the page."""
-    scripts = f"script-src '{_digest(script)}' 'wasm-unsafe-eval'; " if script else ""
+def _policy(scripts: Sequence[str], style: str) -> str:
+    """Content security policy: no network; only these scripts and the WebAssembly of the page."""
+    digests = " ".join(f"'{_digest(script)}'" for script in scripts)
+    allowed = f"script-src {digests} 'wasm-unsafe-eval'; " if scripts else ""
     return (
-        f"default-src 'none'; {scripts}"
+        f"default-src 'none'; {allowed}"
         f"style-src '{_digest(style)}'; img-src data: blob:; base-uri 'none'; form-action 'none'"
     )
 
@@ -146,8 +155,8 @@ def snapshot_data(rank: int | None, content: bytes, name: str = "") -> str:
 
 
 def _data(kind: str, content: bytes, attributes: str = "") -> str:
-    base64_text = base64.b64encode(content).decode()
-    return f'<script type="application/octet-stream;base64" class="{kind}"{attributes}>{base64_text}</script>'
+    packed = _native.base85(content)
+    return f'<script type="application/octet-stream;base85" class="{kind}"{attributes}>{packed}</script>'
 
 
 @cache

@@ -45,9 +45,9 @@ def fitting_page(traces: Ranked, max_size: int | str | None, page: Page) -> byte
     content, sizes = _encoded(page, traces)
     if limit is None or len(content) <= limit:
         return content
-    empty = max(len(content) - sum(sizes) * 4 // 3, 0)
+    empty = max(len(content) - sum(sizes) * 5 // 4, 0)
     for _ in range(_ATTEMPTS):
-        room = max(sum(sizes) + (limit - len(content)) * 3 // 4 - 3 * len(sizes), 0)  # base64 needs 4 bytes for 3
+        room = max(sum(sizes) + (limit - len(content)) * 4 // 5 - 4 * len(sizes), 0)  # base85 needs 5 bytes for 4
         try:
             smaller = [
                 (rank, trace.shrink(room * size // sum(sizes)))

@@ -2,6 +2,7 @@ import { formatDuration } from "../../base/format";
 import { COLOR_BY } from "../../base/palette";
 import { lengthOf, type Span, span } from "../../base/time";
 import type { Direction } from "../../source/protocol";
+import { toggleFlame } from "../flame-links";
 import { firstOnScreen } from "../hit-test";
 import { subjectOf, takeNote } from "../noting";
 import type { Timeline } from "../timeline";
@@ -55,6 +56,7 @@ export const COMMANDS: Readonly<Record<Command, RunCommand>> = {
   previousHit: (t) => t.step(-1),
   toggleColors: (t) => t.colorBy.update((by) => COLOR_BY[(COLOR_BY.indexOf(by) + 1) % COLOR_BY.length] ?? "kind"),
   togglePath: (t) => t.path.isOn.update((on) => !on),
+  toggleFlame,
   toggleCounters: (t) => t.counters.toggle(),
   nextFinding: (t) => t.stepFinding(1),
   previousFinding: (t) => t.stepFinding(-1),

@@ -34,6 +34,7 @@ export type Command =
   | "previousHit"
   | "toggleColors"
   | "togglePath"
+  | "toggleFlame"
   | "toggleCounters"
   | "nextFinding"
   | "previousFinding"
@@ -88,6 +89,7 @@ export const BINDINGS: readonly Binding[] = [
   { keys: ["x"], command: "toggleColors", text: "Colour by kind, name, operator or module" },
   { keys: ["y"], command: "toggleFrames", text: "Show or hide Python functions" },
   { keys: ["k"], command: "togglePath", text: "Show or hide the critical path" },
+  { keys: ["e"], command: "toggleFlame", text: "Show the flame graph of the marked range, or of everything" },
   { keys: ["v"], command: "toggleCounters", text: "Show or hide counters: memory, queues, device use" },
   { keys: ["g"], command: "nextFinding", text: "Next finding" },
   { keys: ["Shift+G"], command: "previousFinding", text: "Previous finding" },

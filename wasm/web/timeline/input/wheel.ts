@@ -1,7 +1,7 @@
 import { lengthOf } from "../../base/time";
 import type { Timeline } from "../timeline";
 
-const ZOOM_PER_PIXEL = 1.0022;
+export const ZOOM_PER_PIXEL = 1.0022;
 const LINE = 18;
 
 export interface WheelTurn {
@@ -29,7 +29,7 @@ export interface WheelPlace {
  * page. With Shift or sideways it moves in time, and over the header it zooms.
  */
 export function turnWheel(timeline: Timeline, turn: WheelTurn, place: WheelPlace): boolean {
-  const { dx, dy } = inPixels(turn, timeline.size.value.height);
+  const { dx, dy } = turnPixels(turn, timeline.size.value.height);
   if (turn.ctrlKey || turn.metaKey) return zoom(timeline, dy, place.x);
   if (!place.isUsed) return false;
   if (turn.shiftKey) return pan(timeline, dx || dy);
@@ -37,7 +37,11 @@ export function turnWheel(timeline: Timeline, turn: WheelTurn, place: WheelPlace
   return place.onHeader ? zoom(timeline, dy, place.x) : scroll(timeline, dy);
 }
 
-function inPixels(turn: WheelTurn, page: number): { dx: number; dy: number } {
+/** Pixels of a turn; `page` is the height of the picture. */
+export function turnPixels(
+  turn: Pick<WheelTurn, "deltaX" | "deltaY" | "deltaMode">,
+  page: number,
+): { dx: number; dy: number } {
   const unit = [1, LINE, page][turn.deltaMode] ?? 1;
   return { dx: turn.deltaX * unit, dy: turn.deltaY * unit };
 }

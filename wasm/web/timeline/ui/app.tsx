@@ -11,6 +11,7 @@ import { Stage } from "../stage";
 import type { Timeline } from "../timeline";
 import { Details } from "./details";
 import { FindingTip } from "./finding-tip";
+import { FlameView } from "./flame-view";
 import { toggleFullScreen } from "./full-screen";
 import { Gutter } from "./gutter";
 import { useCell } from "./hooks";
@@ -72,6 +73,7 @@ export function App({ timeline, root, look, title }: Props): JSX.Element {
           <Picture timeline={timeline} root={root} look={look} around={around} />
           <Scrollbar timeline={timeline} />
           <GutterSash timeline={timeline} />
+          <FlameView timeline={timeline} look={look} leave={leave} />
         </div>
         <Details timeline={timeline} palette={palette} leave={leave} />
       </div>

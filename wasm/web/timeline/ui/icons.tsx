@@ -10,6 +10,7 @@ const PATHS = {
   copy: "M6 6h7v7H6zM10 6V3H3v7h3",
   device: "M4.5 4.5h7v7h-7zM6.5 2v2M9.5 2v2M6.5 12v2M9.5 12v2M2 6.5h2M2 9.5h2M12 6.5h2M12 9.5h2",
   down: "M4 6l4 4 4-4",
+  flame: "M2 2.5h12v3H2zM2 5.500h8v3H2zM11.500 5.500H14v3h-2.500M2 8.500h4.500v3H2zM3 11.500h2v2",
   flag: "M4 14V2.5M4 3h8l-2.2 3L12 9H4",
   fit: "M2 5V2h3M11 2h3v3M14 11v3h-3M5 14H2v-3",
   focus: "M8 1v4M8 11v4M1 8h4M11 8h4",

@@ -39,6 +39,7 @@ export function Toolbar({ timeline, title, searchInput, around, leave }: Props):
         <AlignChoice timeline={timeline} />
         <FramesButton timeline={timeline} run={() => run("toggleFrames")} />
         <PathButton timeline={timeline} run={() => run("togglePath")} />
+        <FlameButton timeline={timeline} run={() => run("toggleFlame")} />
         <CountersButton timeline={timeline} run={() => run("toggleCounters")} />
         <button
           type="button"
@@ -112,6 +113,11 @@ function FindingsButton({ timeline, open, toggle }: BadgeProps): JSX.Element | n
 function PathButton({ timeline, run }: { timeline: Timeline; run: () => void }): JSX.Element {
   const isOn = useCell(timeline.path.isOn);
   return <IconButton icon="path" label="Critical path (k)" pressed={isOn} onClick={run} />;
+}
+
+function FlameButton({ timeline, run }: { timeline: Timeline; run: () => void }): JSX.Element {
+  const isOn = useCell(timeline.flame.isOpen);
+  return <IconButton icon="flame" label="Flame graph (e)" pressed={isOn} onClick={run} />;
 }
 
 function FramesButton({ timeline, run }: { timeline: Timeline; run: () => void }): JSX.Element | null {

@@ -1,0 +1,127 @@
+"""Someone asks which module makes the device wait, and which line: the flame graph, by mouse and by keys alone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import kinetoscope as ks
+import pytest
+
+pytestmark = pytest.mark.browser
+
+Visit = Callable[[Path], Any]
+Snap = Callable[[Any, str], None]
+Reported = Callable[[str], tuple[ks.Trace, Path]]
+
+SAID = ".ks-said"
+FRAME = ".ks-flame-frame"
+
+
+def opened(timeline: Any) -> Any:
+    timeline.focus().press("e")
+    timeline.page.locator(".ks-flame-crumbs", has_text="in all").wait_for()
+    return timeline.page
+
+
+def name_of(row: tuple[Any, ...]) -> str:
+    return str(row[1])
+
+
+def test_the_widest_frame_leads_to_the_timeline(reported: Reported, visit: Visit, snap: Snap) -> None:
+    trace, report = reported("training")
+    timeline = visit(report)
+    page = opened(timeline)
+    page.locator(".ks-flame-choices").get_by_label("Width").select_option("idle_ns")
+    page.locator(".ks-flame-choices").get_by_label("Frames").select_option("stack")
+    graph = trace.flamegraph(by="stack", weight="idle_ns")
+    rows = graph.select("depth", "name", "total_weight", "largest_id").rows()
+    said = page.locator(SAID)
+    said.filter(has_text=f"{len(rows)} frames").wait_for()
+    for _ in range(1 + max(row[0] for row in rows)):
+        page.keyboard.press("ArrowDown")
+    # Inwards, each time to the widest frame: the first of the level, as they are in order.
+    path = [rows[0]]
+    for row in rows[1:]:
+        if row[0] != path[-1][0] + 1:
+            break
+        path.append(row)
+    assert said.inner_text().startswith(str(path[-1][1]).split("(")[0][:10]) or path[-1][1] in page.inner_text(FRAME)
+    snap(timeline, "flame-idle")
+    page.keyboard.press("t")
+    timeline.settle()
+    assert page.locator(".ks-flame").count() == 0
+    assert timeline.details()["id"] == str(path[-1][3])
+
+
+def test_callers_and_callees_of_one_kernel(reported: Reported, visit: Visit, snap: Snap) -> None:
+    trace, report = reported("training")
+    timeline = visit(report)
+    page = opened(timeline)
+    kernel = trace.kernels().select("name", "total_ns").rows()[0]
+    page.keyboard.press("/")
+    page.keyboard.type(str(kernel[0])[:24])
+    page.locator(".ks-flame-choices .ks-hits").wait_for()
+    snap(timeline, "flame-search")
+    page.keyboard.press("Escape")
+    for _ in range(12):
+        page.keyboard.press("ArrowDown")
+    chosen = page.locator(".ks-flame-name").get_attribute("title")
+    page.get_by_role("button", name="Callers").click()
+    page.locator(".ks-flame-crumbs", has_text="callers of").wait_for()
+    graph = trace.flamegraph(focus=str(chosen), direction="callers")
+    [first] = graph.select("total_weight").rows(0, 1)
+    page.locator(SAID).filter(has_text=f"{len(graph)} frame").wait_for()
+    assert first[0] == sum(
+        total for name, total in trace.flamegraph().select("name", "total_weight").rows() if name == chosen
+    )
+    snap(timeline, "flame-callers")
+    page.keyboard.press("Escape")
+    page.keyboard.press("Escape")
+    assert page.locator(".ks-flame-crumbs", has_text="callers of").count() == 0
+
+
+def test_an_iteration_and_a_marked_range(reported: Reported, visit: Visit, snap: Snap) -> None:
+    trace, report = reported("training")
+    timeline = visit(report)
+    page = opened(timeline)
+    whole = page.locator(".ks-flame-crumbs").inner_text()
+    iteration, name = trace.iterations.select("iteration", "name").rows()[1]
+    page.locator(".ks-flame-choices").get_by_label("Of").select_option(label=str(name))
+    page.locator(".ks-flame-crumbs", has_text=re.compile("in all")).wait_for()
+    page.wait_for_function(
+        "whole => document.querySelector('#ks-timeline').shadowRoot"
+        ".querySelector('.ks-flame-crumbs').innerText !== whole",
+        arg=whole,
+    )
+    [(total, _)] = (
+        trace.flamegraph(iteration=int(iteration))
+        .tables["flamegraph_coverage"]
+        .select("total_weight", "unattributed_weight")
+        .rows()
+    )
+    shown = page.locator(".ks-flame-crumbs button").first.inner_text()
+    value, unit = re.match(r"([\d.]+) (\S+) in all", shown).groups()  # type: ignore[union-attr] - it matches
+    scale = {"ms": 1e6, "µs": 1e3, "s": 1e9, "ns": 1}[unit]
+    assert abs(float(value) * scale - total) <= total * 1e-3
+    snap(timeline, "flame-iteration")
+
+
+def test_a_faster_run_is_blue(trained: Any, visit: Visit, snap: Snap, tmp_path: Path) -> None:
+    before, after = (folder / "kineto_trace_0.json.gz" for folder in trained)
+    changes = ks.diff(before, after)
+    path = tmp_path / "changes.html"
+    changes.report(path)
+    timeline = visit(path)
+    timeline.focus().press("e")
+    page = timeline.page
+    page.locator(".ks-flame-crumbs", has_text="before and after").wait_for()
+    for _ in range(3):
+        page.keyboard.press("ArrowDown")
+    rows = changes.flamegraph().select("depth", "change_weight").rows()
+    assert rows[0][1] < 0, "the second run is faster"
+    assert "→" in page.locator(FRAME).inner_text()
+    assert "−" in page.locator(FRAME).inner_text()
+    snap(timeline, "flame-change")

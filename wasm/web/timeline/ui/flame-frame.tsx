@@ -1,0 +1,90 @@
+import type { JSX } from "preact";
+import type { Cell } from "../../base/cell";
+import { formatCount, formatShare } from "../../base/format";
+import { type Flame, NO_EVENT } from "../flame";
+import { visitFrame } from "../flame-links";
+import { NONE } from "../flame-tree";
+import type { Look } from "../look";
+import { codeOf } from "../paint/flame";
+import type { Timeline } from "../timeline";
+import { useCell } from "./hooks";
+
+interface Props {
+  readonly timeline: Timeline;
+  readonly look: Cell<Look>;
+}
+
+/** Facts about the chosen frame, or the one under the pointer, and ways from it. */
+export function FlameFrame({ timeline, look }: Props): JSX.Element {
+  const { flame } = timeline;
+  const tree = useCell(flame.tree);
+  const hovered = useCell(flame.hovered);
+  const chosen = useCell(flame.chosen);
+  const { palette } = useCell(look);
+  const row = chosen === NONE ? hovered : chosen;
+  if (!tree || row === NONE || row >= tree.frames.depth.length) {
+    return (
+      <div class="ks-flame-frame ks-note">Click a frame; double-click zooms; ↑ ↓ ← → choose; Backspace zooms out.</div>
+    );
+  }
+  const { weight, self, count, change, total, id } = tree.frames;
+  const all = weight[row] as number;
+  const focus = (direction: "callers" | "callees") => flame.choose({ focus: tree.name(row), direction });
+  const calls = count?.[row] ?? 0;
+  return (
+    <div class="ks-flame-frame">
+      <span class="ks-flame-name" title={tree.name(row)}>
+        <i style={{ background: palette.fills[codeOf(tree, row)] ?? "" }} />
+        <b>{tree.label(row)}</b> <small>{tree.kind(row) === "none" ? "" : tree.kind(row)}</small>
+      </span>
+      {change ? (
+        <Changed flame={flame} all={all} change={change[row] as number} />
+      ) : (
+        <span>
+          <b>{flame.words(all)}</b> {formatShare(all, total)}
+        </span>
+      )}
+      {self && <span>self {flame.words(self[row] as number)}</span>}
+      {calls > 0 && <span>{formatCount(calls)} ×</span>}
+      {chosen !== NONE && (
+        <span class="ks-flame-go">
+          {!change && (
+            <>
+              <button type="button" class="ks-button" onClick={() => focus("callers")}>
+                Callers
+              </button>
+              <button type="button" class="ks-button" onClick={() => focus("callees")}>
+                Callees
+              </button>
+            </>
+          )}
+          {id[row] !== NO_EVENT && (
+            <button type="button" class="ks-button" title="(t)" onClick={() => visitFrame(timeline)}>
+              Largest call in the timeline
+            </button>
+          )}
+        </span>
+      )}
+    </div>
+  );
+}
+
+interface ChangedProps {
+  readonly flame: Flame;
+  /** Weight before and after together. */
+  readonly all: number;
+  readonly change: number;
+}
+
+function Changed({ flame, all, change }: ChangedProps): JSX.Element {
+  const sign = change < 0 ? "−" : "+";
+  return (
+    <span>
+      {flame.words((all - change) / 2)} → {flame.words((all + change) / 2)}{" "}
+      <b>
+        {sign}
+        {flame.words(Math.abs(change))}
+      </b>
+    </span>
+  );
+}
