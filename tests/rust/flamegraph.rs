@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use kinetoscope::analyze::{FlameRow, Selection, analysis, flame_changes, flamegraph, modules, typical_trace};
+use kinetoscope::view::Session;
 use kinetoscope::{EventKind, LinkedTrace};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -260,6 +261,35 @@ fn a_change_is_that_of_each_frame_per_iteration() {
         [1, "add", 0.0, 5_000.0, 5_000.0, 30_000.0],
     ]);
     assert_eq!(json!(found), expected);
+}
+
+/// The answer to a request of a screen.
+fn asked(session: &Session, request: &Value) -> Value {
+    let answer = session.query(request.to_string().as_bytes());
+    let size = u32::from_le_bytes([answer[0], answer[1], answer[2], answer[3]]) as usize;
+    serde_json::from_slice(&answer[4..4 + size]).unwrap()
+}
+
+#[test]
+fn a_screen_shows_an_iteration_beside_one_of_the_observer() {
+    let step = |name: &str, start: i64| host("user_annotation", name, [start, 90], json!({}));
+    let events = [
+        step("ProfilerStep#0", 0),
+        host("cpu_op", "aten::mm", [2, 80], json!({"Record function id": 7})),
+        launch(1, 4),
+        kernel("gemm", 1, [20, 10]),
+        step("ProfilerStep#1", 100),
+        host("cpu_op", "aten::mm", [102, 10], json!({})),
+        launch(2, 104),
+        kernel("gemm", 2, [120, 30]),
+    ];
+    let session = Session::new(linked(&events));
+    let total = |request: Value| asked(&session, &request)["data"]["total"].clone();
+    assert_eq!(total(json!({"type": "flame", "trimmed": true})), 30_000.0);
+    assert_eq!(total(json!({"type": "flame", "trimmed": true, "iteration": 0})), 10_000.0);
+    assert_eq!(total(json!({"type": "flame", "start": 0, "end": 100_000})), 10_000.0);
+    let alone = asked(&session, &json!({"type": "flame", "change": true}));
+    assert_eq!(alone["error"], "expected two traces to compare, found 1 traces");
 }
 
 #[test]

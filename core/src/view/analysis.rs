@@ -52,7 +52,9 @@ pub(super) fn analyzed(screen: &Screen<'_>, request: &AnalyzeRequest) -> Result<
 
 /// The selection of a request in a part.
 pub(super) fn selection_of(part: TraceView<'_>, request: &AnalyzeRequest) -> SelectionRequest {
+    // An iteration has its own range.
     let own = match request.default_range {
+        _ if request.iteration.is_some() => SelectionRequest::default(),
         DefaultRange { is_trimmed: true, is_with_observed: true } => part.trimmed_with_observed(),
         DefaultRange { is_trimmed: true, .. } => part.trimmed(),
         DefaultRange { .. } => SelectionRequest::default(),

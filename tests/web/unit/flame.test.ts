@@ -41,7 +41,7 @@ test("a frame is found by its level and place", () => {
   assert.equal(tree.at(1, place(9.5)), NONE);
   assert.equal(tree.at(2, place(2.9)), 2);
   assert.equal(tree.at(3, place(1)), NONE);
-  assert.deepEqual(tree.path(2), [0, 1, 2]);
+  assert.deepEqual([...tree.parents], [NONE, 0, 1, 0, NONE, 4]);
 });
 
 test("keys go inwards to the widest frame, and sideways on a level", () => {

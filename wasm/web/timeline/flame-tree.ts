@@ -72,13 +72,6 @@ export class FlameTree {
     return row !== undefined && this.start(row) <= place ? row : NONE;
   }
 
-  /** Frames from the outermost one to `row`. */
-  path(row: number): number[] {
-    const path: number[] = [];
-    for (let at = row; at !== NONE; at = this.parents[at] as number) path.unshift(at);
-    return path;
-  }
-
   /** The frame beside `row` on its level, or `row` at the end. */
   beside(row: number, by: 1 | -1): number {
     const rows = this.levels[this.frames.depth[row] as number] ?? [];

@@ -3,19 +3,21 @@ import type { Cell } from "../../base/cell";
 import { formatCount, formatShare } from "../../base/format";
 import { type Flame, NO_EVENT } from "../flame";
 import { visitFrame } from "../flame-links";
-import { NONE } from "../flame-tree";
+import { type FlameTree, NONE } from "../flame-tree";
 import type { Look } from "../look";
 import { codeOf } from "../paint/flame";
 import type { Timeline } from "../timeline";
-import { useCell } from "./hooks";
+import { useCell, useLeaving } from "./hooks";
 
 interface Props {
   readonly timeline: Timeline;
   readonly look: Cell<Look>;
+  /** Returns the focus to the graph. */
+  readonly leave: () => void;
 }
 
 /** Facts about the chosen frame, or the one under the pointer, and ways from it. */
-export function FlameFrame({ timeline, look }: Props): JSX.Element {
+export function FlameFrame({ timeline, look, leave }: Props): JSX.Element {
   const { flame } = timeline;
   const tree = useCell(flame.tree);
   const hovered = useCell(flame.hovered);
@@ -27,9 +29,8 @@ export function FlameFrame({ timeline, look }: Props): JSX.Element {
       <div class="ks-flame-frame ks-note">Click a frame; double-click zooms; ↑ ↓ ← → choose; Backspace zooms out.</div>
     );
   }
-  const { weight, self, count, change, total, id } = tree.frames;
+  const { weight, self, count, change, total } = tree.frames;
   const all = weight[row] as number;
-  const focus = (direction: "callers" | "callees") => flame.choose({ focus: tree.name(row), direction });
   const calls = count?.[row] ?? 0;
   return (
     <div class="ks-flame-frame">
@@ -46,26 +47,43 @@ export function FlameFrame({ timeline, look }: Props): JSX.Element {
       )}
       {self && <span>self {flame.words(self[row] as number)}</span>}
       {calls > 0 && <span>{formatCount(calls)} ×</span>}
-      {chosen !== NONE && (
-        <span class="ks-flame-go">
-          {!change && (
-            <>
-              <button type="button" class="ks-button" onClick={() => focus("callers")}>
-                Callers
-              </button>
-              <button type="button" class="ks-button" onClick={() => focus("callees")}>
-                Callees
-              </button>
-            </>
-          )}
-          {id[row] !== NO_EVENT && (
-            <button type="button" class="ks-button" title="(t)" onClick={() => visitFrame(timeline)}>
-              Largest call in the timeline
-            </button>
-          )}
-        </span>
-      )}
+      {chosen !== NONE && <FrameLinks timeline={timeline} tree={tree} row={row} leave={leave} />}
     </div>
+  );
+}
+
+interface LinksProps {
+  readonly timeline: Timeline;
+  readonly tree: FlameTree;
+  readonly row: number;
+  readonly leave: () => void;
+}
+
+/** Ways from the chosen frame. */
+function FrameLinks({ timeline, tree, row, leave }: LinksProps): JSX.Element {
+  const { flame } = timeline;
+  const box = useLeaving<HTMLSpanElement>(leave);
+  const { change, id, before_id: before } = tree.frames;
+  const focus = (direction: "callers" | "callees") => flame.choose({ focus: tree.name(row), direction });
+  const hasEvent = [id, before].some((ids) => ids !== undefined && ids[row] !== NO_EVENT);
+  return (
+    <span class="ks-flame-go" ref={box}>
+      {!change && (
+        <>
+          <button type="button" class="ks-button" onClick={() => focus("callers")}>
+            Callers
+          </button>
+          <button type="button" class="ks-button" onClick={() => focus("callees")}>
+            Callees
+          </button>
+        </>
+      )}
+      {hasEvent && (
+        <button type="button" class="ks-button" title="(t)" onClick={() => visitFrame(timeline)}>
+          Largest call in the timeline
+        </button>
+      )}
+    </span>
   );
 }
 

@@ -44,6 +44,7 @@ function OpenFlame({ timeline, look, leave }: Props): JSX.Element {
     if (event.target === box.current) onKey(event);
     else if (event.key === "Escape") box.current?.focus();
   };
+  const back = () => box.current?.focus({ preventScroll: true });
   const onKey = (event: KeyboardEvent) => {
     if (event.key === "/") search.current?.select();
     else if (!pressFlame(timeline, event.key)) return;
@@ -60,12 +61,12 @@ function OpenFlame({ timeline, look, leave }: Props): JSX.Element {
       onKeyDown={onKeyDown}
     >
       <FlameChoices timeline={timeline} search={search} />
-      <FlameCrumbs flame={flame} />
+      <FlameCrumbs flame={flame} leave={back} />
       <div class="ks-flame-picture">
         <canvas ref={canvas} role="img" aria-label="Frames inside of frames" />
         <Nothing flame={flame} />
       </div>
-      <FlameFrame timeline={timeline} look={look} />
+      <FlameFrame timeline={timeline} look={look} leave={back} />
     </div>
   );
 }
