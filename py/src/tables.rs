@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use kinetoscope::analyze::{AnalysisResult, memory_of_snapshot, memory_of_timeline};
+use kinetoscope::analyze::{AnalysisResult, memory_growth, memory_of_snapshot, memory_of_timeline};
 use kinetoscope::chakra::Chakra;
 use kinetoscope::table::{
     CHAKRA_TABLES, FLIGHT_TABLES, MEMORY_SNAPSHOT_TABLES, MEMORY_TIMELINE_TABLES, Table as TableOf, TableRows,
@@ -28,6 +28,8 @@ pub(crate) struct Tables {
     chakra: Option<Arc<Chakra>>,
     /// The memory analysis.
     memory: Option<Box<AnswerMemory>>,
+    /// The content for a comparison.
+    snapshot: Option<Arc<MemorySnapshot>>,
 }
 
 type AnswerMemory = dyn Fn() -> AnalysisResult + Send + Sync;
@@ -69,6 +71,16 @@ impl Tables {
         answered(detached(py, || Ok(memory()))?)
     }
 
+    /// Compares the memory of two snapshots: of this one before, and of another one after.
+    fn memory_growth(&self, py: Python<'_>, after: PyRef<'_, Self>) -> PyResult<Answered> {
+        let snapshot = |tables: &Self| {
+            let expected = || format!("expected a memory snapshot, found {}", tables.sort);
+            tables.snapshot.clone().ok_or_else(|| UnsupportedTraceError::new_err(expected()))
+        };
+        let (before, after) = (snapshot(self)?, snapshot(&after)?);
+        answered(detached(py, || Ok(memory_growth(&before, &after)))?)
+    }
+
     /// Writes a Chakra trace, in a gzip stream or plain.
     fn write_chakra(&self, py: Python<'_>, path: String, gzip: bool) -> PyResult<()> {
         let chakra = self
@@ -92,6 +104,7 @@ impl Tables {
             all: tables.iter().map(|table| table.of(source)).collect(),
             chakra: None,
             memory: None,
+            snapshot: None,
         }
     }
 }
@@ -109,7 +122,9 @@ impl From<MemorySnapshot> for Tables {
         let metadata = std::mem::take(&mut snapshot.metadata);
         let snapshot = Arc::new(snapshot);
         let tables = Self::new("a memory snapshot", metadata, &snapshot, MEMORY_SNAPSHOT_TABLES);
-        Self { memory: Some(Box::new(move || memory_of_snapshot(&snapshot))), ..tables }
+        let content = Arc::clone(&snapshot);
+        let memory: Box<AnswerMemory> = Box::new(move || memory_of_snapshot(&content));
+        Self { memory: Some(memory), snapshot: Some(snapshot), ..tables }
     }
 }
 

@@ -58,6 +58,7 @@ mod machines;
 mod marks;
 mod merged_links;
 mod merged_ranks;
+mod memory_bands;
 mod metrics;
 mod missing_calls;
 mod nested_names;

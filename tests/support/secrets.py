@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from protobuf import Node, attribute, metadata, stream
-from support.pages import packed_bytes
+from support.pages import packed_bytes, without_packed
 
 Event = dict[str, Any]
 
@@ -247,7 +247,7 @@ def unpacked(path: Path) -> str:
     text = content.decode("utf-8", "replace")
     found = re.findall(r'class="ks-snapshot"[^>]*>([^<]*)<', text) if path.suffix == ".html" else []
     assert found or path.suffix != ".html"
-    return "\n".join([text, *(snapshot_texts(packed_bytes(part)) for part in found)])
+    return "\n".join([without_packed(text), *(snapshot_texts(packed_bytes(part)) for part in found)])
 
 
 def leaks(text: str, marks: Iterable[str]) -> list[str]:

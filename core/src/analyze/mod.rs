@@ -93,7 +93,8 @@ pub(crate) use launch::why_unlaunched;
 pub use launch_config::LaunchConfig;
 pub use launches::{LaunchRow, launches};
 pub use memory::{
-    MemoryChange, MemoryDevice, MemoryRow, changes as memory_changes, memory, memory_of_snapshot, memory_of_timeline,
+    MemoryChange, MemoryDevice, MemoryRow, changes as memory_changes, memory, memory_growth, memory_of_snapshot,
+    memory_of_timeline,
 };
 pub use module::{ModuleRow, modules};
 pub use operator::{OperatorRow, operators};

@@ -45,6 +45,19 @@ pub enum Plot {
         /// The column whose number stands in the bar.
         label: &'static str,
     },
+    /// A rectangle a row over time, on a panel for each value of a column.
+    Bands {
+        /// The columns of starts and ends, in nanoseconds.
+        time: [&'static str; 2],
+        /// The column of lower edges.
+        bottom: &'static str,
+        /// The column of heights.
+        height: &'static str,
+        /// The column that names and colours the rectangle.
+        label: &'static str,
+        /// The column that tells the panels apart.
+        panel: &'static str,
+    },
     /// A bar a row below that of the frame around it, as wide as its weight. Rows follow the row
     /// they are in.
     Flame {

@@ -14,6 +14,7 @@ pub(crate) use super::finding::rules::RULES_TABLE as FINDING_RULES;
 pub(crate) use super::idle::{GAPS, TABLE as IDLE};
 pub(crate) use super::kernel::TABLE as KERNELS;
 pub(crate) use super::kernel_class::TABLE as KERNELS_BY_CLASS;
+pub(crate) use super::memory::bands::{PLOT as BANDS_PLOT, TABLE as MEMORY_BANDS};
 pub(crate) use super::memory::category::TABLE as MEMORY_CATEGORIES;
 pub(crate) use super::memory::owner::TABLE as MEMORY_OWNERS;
 pub(crate) use super::memory::row::TABLE as MEMORY;

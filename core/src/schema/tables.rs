@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use super::schema_table::{SchemaTable, TableOwner};
 use crate::analyze::{
-    ANALYSES, AnalysisResult, KERNEL_SOURCES, diff, flame_changes, memory_of_snapshot, memory_of_timeline,
+    ANALYSES, AnalysisResult, KERNEL_SOURCES, diff, flame_changes, memory_growth, memory_of_snapshot,
+    memory_of_timeline,
 };
 use crate::link::LinkedTrace;
 use crate::memory::{MemorySnapshot, MemoryTimeline};
@@ -34,6 +35,8 @@ pub fn schema() -> Vec<SchemaTable> {
     all.extend(recorded("flight_recorder", FLIGHT_TABLES));
     all.extend(recorded("memory_snapshot", MEMORY_SNAPSHOT_TABLES));
     all.extend(answered("memory_snapshot", "memory", &memory_of_snapshot(&MemorySnapshot::default())));
+    let nothing = MemorySnapshot::default();
+    all.extend(answered("memory_snapshot", "diff", &memory_growth(&nothing, &nothing)));
     all.extend(recorded("memory_timeline", MEMORY_TIMELINE_TABLES));
     all.extend(answered("memory_timeline", "memory", &memory_of_timeline(&MemoryTimeline::default())));
     let replay = TableOwner::recording("replay");

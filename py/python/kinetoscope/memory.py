@@ -41,6 +41,8 @@ class MemorySnapshot(Tables):
 
         Further tables:
 
+        * `memory_bands`: each allocation as a band over time, from the earliest upwards; the 400
+          largest of a device, then all others together. `plot` draws it, with the peak.
         * `memory_series`: requested and reserved bytes after each action
         * `memory_holders`: bytes in use at the peak, by origin. `site` is the innermost frame
           outside of torch, `stack_id` refers to `frames`. Both are null for allocations before the

@@ -63,7 +63,7 @@ def test_jobs_are_compared_rank_by_rank(tmp_path: Path) -> None:
     frame = ks.diff(before, after).tables["diff_kernels"].to_pandas()
     assert frame[["rank", "before_ns", "after_ns"]].to_numpy().tolist() == [[0, 50_000, 70_000], [1, 51_000, 71_000]]
     assert set(ks.diff(before, after, rank=1).to_pandas()["rank"]) == {1}
-    with pytest.raises(TypeError, match="found one of each"):
+    with pytest.raises(TypeError, match="found a TraceSet and a Trace"):
         ks.diff(before, after[0])
 
 
@@ -89,15 +89,17 @@ def test_folders_are_compared_as_jobs(tmp_path: Path) -> None:
             recorded(tmp_path / name, f"rank_{rank}.json", [ns] * 2, rank)
     frame = ks.diff(tmp_path / "a", str(tmp_path / "b"), rank=1).tables["diff_kernels"].to_pandas()
     assert frame[["rank", "change_ns"]].to_numpy().tolist() == [[1, 20_000]]
-    with pytest.raises(TypeError, match="found one of each"):
+    with pytest.raises(TypeError, match="found a TraceSet and a Trace"):
         ks.diff(tmp_path / "a", tmp_path / "a" / "rank_0.json")
 
 
 def test_a_side_that_is_no_trace_is_an_error_with_its_name(both: tuple[Path, Path], tmp_path: Path) -> None:
     before, _ = both
     for source, found in ((None, "a NoneType"), (3, "an int"), (b"{}", "a bytes"), ([before], "a list")):
-        with pytest.raises(TypeError, match=f"expected a Trace, a TraceSet or a path as after, found {found}"):
-            ks.diff(before, source)  # pyright: ignore[reportArgumentType] - the test is about other types
+        with pytest.raises(
+            TypeError, match=f"expected a Trace, a TraceSet, a MemorySnapshot or a path as after, found {found}"
+        ):
+            ks.diff(before, source)  # pyright: ignore[reportCallIssue, reportArgumentType] - the test is about other types
     with pytest.raises(FileNotFoundError, match="missing"):
         ks.diff(tmp_path / "missing.json", before)
     with pytest.raises(ValueError, match="empty"):

@@ -17,6 +17,7 @@ from kinetoscope._io.discovery import pair_up
 from kinetoscope._io.file import LocalFile
 from kinetoscope._io.header import peek
 from kinetoscope._io.paths import is_trace, rank_of
+from support.pages import without_packed
 
 pytestmark = pytest.mark.unit
 
@@ -285,7 +286,7 @@ def shared_files(trace: ks.Trace, folder: Path) -> str:
     trace.report(folder / "a.html")
     again = ks.read(folder / "a.kscope")
     parts = [str(trace.metadata), str(again.metadata), (folder / "a.json").read_text(encoding="utf-8")]
-    return "".join([*parts, (folder / "a.html").read_text(encoding="utf-8")])
+    return "".join([*parts, without_packed((folder / "a.html").read_text(encoding="utf-8"))])
 
 
 def test_an_export_is_shared_without_its_environment(private: Path, tmp_path: Path) -> None:

@@ -2,9 +2,11 @@
 
 mod allocation;
 mod allocator_record;
+pub(super) mod bands;
 pub(super) mod category;
 mod change;
 mod device;
+mod growth;
 mod memory_total;
 pub(super) mod owner;
 pub(super) mod row;
@@ -20,6 +22,7 @@ use change::SERIES;
 pub use change::{MemoryChange, changes};
 pub use device::MemoryDevice;
 pub(super) use device::device_name;
+pub use growth::memory_growth;
 use row::TABLE;
 pub use row::{MemoryRow, memory};
 pub use snapshot::memory_of_snapshot;

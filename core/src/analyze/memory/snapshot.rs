@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 
-use crate::analyze::plot::Plot;
+use super::bands;
 use crate::analyze::result::AnalysisResult;
 use crate::id::StackId;
 use crate::memory::MemorySnapshot;
@@ -13,7 +13,7 @@ use crate::table::{Table, float, int, put, text};
 use crate::time::add_ns;
 
 /// A device; none is pinned memory of the host.
-type SnapshotDevice = Option<i64>;
+pub(super) type SnapshotDevice = Option<i64>;
 
 /// The memory of one device.
 #[derive(Debug, Clone, Default)]
@@ -105,12 +105,46 @@ pub(crate) static HOLDERS: Table<Vec<MemoryHolderRow>> = Table {
 /// An allocation: when it was made and released, by place among the actions; `None` is before the
 /// first, or never.
 #[derive(Debug, Clone, Copy)]
-struct SnapshotAllocation {
-    device: SnapshotDevice,
-    bytes: i64,
-    stack: Option<StackId>,
-    first: Option<usize>,
-    last: Option<usize>,
+pub(super) struct SnapshotAllocation {
+    pub(super) device: SnapshotDevice,
+    pub(super) bytes: i64,
+    pub(super) stack: Option<StackId>,
+    pub(super) first: Option<usize>,
+    pub(super) last: Option<usize>,
+}
+
+impl SnapshotAllocation {
+    /// Whether it is there at the place of the peak among the actions.
+    fn is_at(&self, peak: Option<usize>) -> bool {
+        match peak {
+            Some(peak) => self.first.is_none_or(|first| first <= peak) && self.last.is_none_or(|last| peak < last),
+            // Nothing was ever more than at the beginning, or there are no actions.
+            None => self.first.is_none(),
+        }
+    }
+}
+
+/// A moment of a snapshot's recording.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum SnapshotMoment {
+    /// When the snapshot was taken.
+    End,
+    /// When the device had the most in use.
+    Peak,
+}
+
+/// The allocations that are in use at a moment.
+pub(super) fn held(snapshot: &MemorySnapshot, moment: SnapshotMoment) -> Vec<SnapshotAllocation> {
+    let mut lives = lives(snapshot);
+    match moment {
+        SnapshotMoment::End => lives.retain(|life| life.last.is_none()),
+        SnapshotMoment::Peak => {
+            let mut devices = devices(snapshot);
+            points(snapshot, &lives, &mut devices);
+            lives.retain(|life| devices.get(&life.device).is_some_and(|device| life.is_at(device.peak)));
+        }
+    }
+    lives
 }
 
 /// Current and peak memory of each device, over time, and the largest holders at the peak.
@@ -131,7 +165,8 @@ pub fn memory_of_snapshot(snapshot: &MemorySnapshot) -> AnalysisResult {
     )
     .and(&SERIES, points)
     .and(&HOLDERS, holders)
-    .drawn(Plot::Bars { label: "device", parts: &["peak_requested_bytes"] })
+    .and(&bands::TABLE, bands::bands(snapshot))
+    .drawn_from(bands::TABLE.name, bands::PLOT)
 }
 
 /// Memory at the end.
@@ -170,7 +205,7 @@ fn is_active(snapshot: &MemorySnapshot, block: &crate::memory::snapshot::Block) 
     snapshot.strings.text(block.state).starts_with("active")
 }
 
-fn lives(snapshot: &MemorySnapshot) -> Vec<SnapshotAllocation> {
+pub(super) fn lives(snapshot: &MemorySnapshot) -> Vec<SnapshotAllocation> {
     let mut lives: Vec<SnapshotAllocation> = Vec::new();
     let mut open: FxHashMap<(SnapshotDevice, u64), usize> = FxHashMap::default();
     for (at, action) in snapshot.actions.iter().enumerate() {
@@ -274,12 +309,7 @@ fn holders(
     let mut rows: BTreeMap<(SnapshotDevice, Option<u32>), MemoryHolderRow> = BTreeMap::new();
     for life in lives {
         let Some(device) = devices.get(&life.device) else { continue };
-        let is_held = match device.peak {
-            Some(peak) => life.first.is_none_or(|first| first <= peak) && life.last.is_none_or(|last| peak < last),
-            // Nothing was ever more than at the beginning, or there are no actions.
-            None => life.first.is_none(),
-        };
-        if is_held {
+        if life.is_at(device.peak) {
             let row = rows.entry((life.device, life.stack.map(|stack| stack.0))).or_default();
             (row.device, row.stack) = (life.device, life.stack);
             add_ns(&mut row.held_bytes, life.bytes);
@@ -298,7 +328,7 @@ fn holders(
 
 /// The innermost frame of a program in Python that is no part of torch, or else the innermost of
 /// all.
-fn site(snapshot: &MemorySnapshot, stack: StackId) -> String {
+pub(super) fn site(snapshot: &MemorySnapshot, stack: StackId) -> String {
     let text = |id| snapshot.strings.text(id);
     let is_own = |frame: &crate::memory::stack::Frame| {
         let file = text(frame.file).replace('\\', "/");

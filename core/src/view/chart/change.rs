@@ -76,10 +76,11 @@ pub(super) fn draw(table: &dyn TableRows, label: usize, [before, after]: [usize;
     let (body, height, start) = body(&steps, unit);
     let begins = (start > 0.0).then(|| format!("the axis starts at {}", unit.words(start)));
     let left_out = (num_left_out > 0).then(|| format!("and {num_left_out} others"));
+    let words = if unit == ChartUnit::Time { ["slower", "faster"] } else { ["grew", "shrank"] };
     ChartDrawing {
         subtitle: String::from("contributions to the change"),
         desc,
-        legend: [("before and after", WHOLE_FILL), ("slower", LONGER), ("faster", SHORTER)]
+        legend: [("before and after", WHOLE_FILL), (words[0], LONGER), (words[1], SHORTER)]
             .map(|(name, fill)| (name.to_owned(), fill))
             .to_vec(),
         body,

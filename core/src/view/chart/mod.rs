@@ -5,6 +5,7 @@
 //! opened by itself, the picture follows the reader's preference for light or dark.
 
 mod axis;
+mod bands;
 mod bars;
 mod change;
 mod column;
@@ -38,6 +39,7 @@ const NOTE_PITCH: f64 = 16.0;
 enum PlotColumns {
     Bars { label: Option<usize>, parts: Vec<usize> },
     Change { label: usize, sides: [usize; 2] },
+    Bands { time: [usize; 2], bytes: [usize; 2], texts: [usize; 2] },
     Flame { texts: [usize; 2], numbers: [usize; 3], change: Option<usize>, unit: &'static str },
     Ranges { lane: usize, ends: [usize; 2], series: usize, label: usize },
     Steps { time: usize, value: usize, series: Option<usize> },
@@ -89,6 +91,7 @@ fn drawing(table: &dyn TableRows, plot: Option<Plot>, reason: Option<&str>) -> C
     match chosen {
         Some(PlotColumns::Bars { label, parts }) => bars::draw(table, label, &parts),
         Some(PlotColumns::Change { label, sides }) => change::draw(table, label, sides),
+        Some(PlotColumns::Bands { time, bytes, texts }) => bands::draw(table, time, bytes, texts),
         Some(PlotColumns::Flame { texts, numbers, change, unit }) => flame::draw(table, texts, numbers, (change, unit)),
         Some(PlotColumns::Ranges { lane, ends, series, label }) => ranges::draw(table, lane, ends, [series, label]),
         Some(PlotColumns::Steps { time, value, series }) => steps::draw(table, time, value, series),
@@ -107,6 +110,11 @@ fn found(table: &dyn TableRows, plot: Plot) -> Option<PlotColumns> {
         Plot::Change { label, before, after } => {
             PlotColumns::Change { label: at(label)?, sides: [at(before)?, at(after)?] }
         }
+        Plot::Bands { time, bottom, height, label, panel } => PlotColumns::Bands {
+            time: [at(time[0])?, at(time[1])?],
+            bytes: [at(bottom)?, at(height)?],
+            texts: [at(label)?, at(panel)?],
+        },
         Plot::Flame { name, depth, start, weight, kind, change, unit } => PlotColumns::Flame {
             texts: [at(name)?, at(kind)?],
             numbers: [at(depth)?, at(start)?, at(weight)?],

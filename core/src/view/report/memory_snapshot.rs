@@ -67,6 +67,7 @@ pub fn memory_page(snapshot: &MemorySnapshot, title: &str) -> String {
     let answer = memory_of_snapshot(snapshot);
     let mut sections = ReportSections::default();
     sections.add("memory", "Memory", devices(&source, &answer));
+    sections.add("bands", "Allocations over time", bands(&answer));
     sections.add("over_time", "Memory over time", over_time(&answer));
     sections.add("origins", "Memory by origin", holders(&source, &answer));
     sections.add("health", "Defects of the file", Ok(defects(snapshot)));
@@ -90,6 +91,16 @@ fn devices(source: &ReportSource<'_>, answer: &AnalysisResult) -> ReportResult<S
         return Ok(SectionOutcome::missing(answer.reason, "the snapshot has no memory"));
     }
     Ok(SectionOutcome::wide(DEVICES.html(source, &rows)))
+}
+
+fn bands(answer: &AnalysisResult) -> ReportResult<SectionOutcome> {
+    let bands = table(answer, tables::MEMORY_BANDS.name)?;
+    if bands.num_rows() == 0 {
+        return Ok(SectionOutcome::Nothing);
+    }
+    Ok(SectionOutcome::wide(html! {
+        figure class="ks-picture" { (figure(&**bands, Some(tables::BANDS_PLOT), None)) }
+    }))
 }
 
 fn over_time(answer: &AnalysisResult) -> ReportResult<SectionOutcome> {

@@ -62,7 +62,7 @@ pub(super) fn answer(screen: &Screen<'_>, title: &str, facts: &[(String, String)
     sections.add("pipeline", "Pipeline", pipeline::section(&source));
     sections.add("idle", "Idle time", waits::section(&source));
     sections.add("critical_path", "Critical path", path::section(&source));
-    sections.add("flame_graph", "Flame graph", flame::section(&source));
+    sections.add("flame", "Flame graph", flame::section(&source));
     sections.add("kernels", "Kernels", tops::kernels(&source));
     sections.add("operators", "Operators", tops::operators(&source));
     sections.add("modules", "Modules", tops::modules(&source));

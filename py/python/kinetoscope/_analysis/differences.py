@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias, cast, overload
 
 from kinetoscope import _native
 from kinetoscope._analysis.request import written
@@ -15,20 +15,33 @@ from kinetoscope._analysis.session import Align, Part, TimelineSession
 from kinetoscope._base import lazy
 from kinetoscope._load.job import read_dir
 from kinetoscope._load.read import read
+from kinetoscope.memory import MemorySnapshot
 from kinetoscope.trace import Trace
 from kinetoscope.trace_set import TraceSet
 
-Side: TypeAlias = Trace | TraceSet | str | os.PathLike[str]
+Side: TypeAlias = Trace | TraceSet | MemorySnapshot | str | os.PathLike[str]
 
 _Result: TypeAlias = tuple[Sequence[_native.Table], str | None, _native.Plot | None]
 """Tables, the reason why there are no rows, and how they are drawn."""
 
 
-def diff(before: Side, after: Side, *, rank: int | Iterable[int] | None = None, **part: Any) -> Differences:
+@overload
+def diff(
+    before: Trace | TraceSet | str | os.PathLike[str],
+    after: Trace | TraceSet | str | os.PathLike[str],
+    *,
+    rank: int | Iterable[int] | None = None,
+    **part: Any,
+) -> Differences: ...
+@overload
+def diff(before: MemorySnapshot, after: MemorySnapshot) -> AnalysisResult: ...
+def diff(
+    before: Side, after: Side, *, rank: int | Iterable[int] | None = None, **part: Any
+) -> Differences | AnalysisResult:
     """Compares two traces, or two jobs rank by rank: changes of the step and of its parts.
 
     A side is a Trace, a TraceSet, or a path or URL: a file is read as `read` does, a folder as
-    `read_dir` does.
+    `read_dir` does. Two memory snapshots are compared by origin; see below.
 
     The first row is the step: the host time of the mean iteration, or of the selected range if a
     trace has no iterations. The other rows are its parts and add up to it. If both traces recorded
@@ -62,14 +75,22 @@ def diff(before: Side, after: Side, *, rank: int | Iterable[int] | None = None, 
         changes.tables["diff_kernels"].to_polars().filter(pl.col("is_significant"))
         changes.report("changes.html")
 
+    Of two memory snapshots, the table `memory_growth` has the bytes in use by origin, `site`: the
+    innermost frame of a stack outside of torch. The first row is all memory; the others add up to
+    it, the largest `change_bytes` first. `memory_peak_growth` has the same at the peaks.
+
     Raises:
-        TypeError: a side is of another type, or the sides are a trace and a job.
+        TypeError: a side is of another type, or the sides are of two types.
         TraceError: a side is not a readable trace or lacks the selection, or the jobs have no rank
             in common.
         OSError: a file cannot be opened.
     """
     request = written(part)
     before, after = _opened("before", before), _opened("after", after)
+    if isinstance(before, MemorySnapshot) and isinstance(after, MemorySnapshot):
+        if part or rank is not None:
+            raise TypeError(f"expected no selection of memory snapshots, found {', '.join(part) or 'rank'}")
+        return AnalysisResult(*before._native.memory_growth(after._native))  # noqa: SLF001 - the core compares
     if isinstance(before, TraceSet) and isinstance(after, TraceSet):
         from kinetoscope._base.system import num_processors
 
@@ -79,8 +100,9 @@ def diff(before: Side, after: Side, *, rank: int | Iterable[int] | None = None, 
         return Differences(
             differences, parts, request, lambda options: _native.flame_changes_of_jobs(*sides, options, threads)
         )
-    if isinstance(before, TraceSet) or isinstance(after, TraceSet):
-        raise TypeError("expected two traces or two jobs, found one of each")
+    if not (isinstance(before, Trace) and isinstance(after, Trace)):
+        sides = f"{_described(before)} and {_described(after)}"
+        raise TypeError(f"expected two traces, two jobs or two memory snapshots, found {sides}")
     one, other = before._native, after._native  # noqa: SLF001 - the core compares traces
     parts = [Part(before, "before"), Part(after, "after")]
     return Differences(
@@ -88,18 +110,21 @@ def diff(before: Side, after: Side, *, rank: int | Iterable[int] | None = None, 
     )
 
 
-def _opened(side: str, source: object) -> Trace | TraceSet:
-    if isinstance(source, Trace | TraceSet):
+def _opened(side: str, source: object) -> Trace | TraceSet | MemorySnapshot:
+    if isinstance(source, Trace | TraceSet | MemorySnapshot):
         return source
     if not isinstance(source, str | os.PathLike):
-        raise TypeError(f"expected a Trace, a TraceSet or a path as {side}, found {_described(source)}")
+        raise TypeError(
+            f"expected a Trace, a TraceSet, a MemorySnapshot or a path as {side}, found {_described(source)}"
+        )
     path = os.fspath(cast("bytes | os.PathLike[str] | os.PathLike[bytes]", source))
     if not isinstance(path, str):
         raise TypeError(f"expected a path of text as {side}, found bytes")
     is_folder = path.endswith("/") or Path(path).is_dir()
     found: object = read_dir(path) if is_folder else read(path)
-    if not isinstance(found, Trace | TraceSet):
-        raise TypeError(f"expected the path of a trace or job as {side}, found {_described(found)}: {path}")
+    if not isinstance(found, Trace | TraceSet | MemorySnapshot):
+        expected = "the path of a trace, a job or a memory snapshot"
+        raise TypeError(f"expected {expected} as {side}, found {_described(found)}: {path}")
     return found
 
 

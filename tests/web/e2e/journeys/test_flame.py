@@ -99,7 +99,7 @@ def test_an_iteration_and_a_marked_range(reported: Reported, visit: Visit, snap:
 
 
 def test_a_faster_run_is_blue(trained: Any, visit: Visit, snap: Snap, tmp_path: Path) -> None:
-    before, after = (folder / "kineto_trace_0.json.gz" for folder in trained)
+    before, after = (Path(folder) / "kineto_trace_0.json.gz" for folder in trained)
     changes = ks.diff(before, after)
     path = tmp_path / "changes.html"
     changes.report(path)

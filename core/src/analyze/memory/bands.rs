@@ -1,0 +1,270 @@
+//! Stacks the allocations of a snapshot over time, each as a band.
+
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashMap;
+
+use super::snapshot::{SnapshotAllocation, SnapshotDevice, lives, site};
+use crate::analyze::plot::Plot;
+use crate::id::StackId;
+use crate::memory::MemorySnapshot;
+use crate::sort;
+use crate::table::{Column, Table, int, put_name, text};
+
+/// The most allocations of a device with a band of their own; the rest is one band.
+const MAX_BANDS: usize = 400;
+/// The most pieces of the band of the rest.
+const MAX_PIECES: usize = 1_000;
+
+/// A piece of a band: a time in which nothing below it changes.
+#[derive(Debug, Clone)]
+pub(crate) struct MemoryBandRow {
+    device: SnapshotDevice,
+    /// The place of the action that made it; `None` for memory from before the first action, and
+    /// for the rest.
+    allocation: Option<usize>,
+    start_ns: i64,
+    end_ns: i64,
+    bottom_bytes: i64,
+    bytes: i64,
+    site: String,
+    stack: Option<StackId>,
+}
+
+pub(crate) static TABLE: Table<Vec<MemoryBandRow>> = Table {
+    name: "memory_bands",
+    doc: "a time of an allocation in which no allocation below it changes; small ones are one band",
+    num_rows: Vec::len,
+    columns: COLUMNS,
+};
+
+const COLUMNS: &[Column<Vec<MemoryBandRow>>] = &[
+    int("device", |rows, at| rows[at].device),
+    int("action_row", |rows, at| rows[at].allocation.map(|at| at as i64)),
+    int("start_ns", |rows, at| Some(rows[at].start_ns)),
+    int("end_ns", |rows, at| Some(rows[at].end_ns)),
+    int("bottom_bytes", |rows, at| Some(rows[at].bottom_bytes)),
+    int("bytes", |rows, at| Some(rows[at].bytes)),
+    text("site", |rows, at, out| put_name(out, &rows[at].site)),
+    int("stack_id", |rows, at| rows[at].stack.map(|stack| i64::from(stack.0))),
+];
+
+/// Bands over time.
+pub(crate) const PLOT: Plot = Plot::Bands {
+    time: ["start_ns", "end_ns"],
+    bottom: "bottom_bytes",
+    height: "bytes",
+    label: "site",
+    panel: "device",
+};
+
+/// The allocations of one device that have a band, in the order of their making, then the rest.
+struct DeviceBands<'a> {
+    device: SnapshotDevice,
+    shown: Vec<&'a SnapshotAllocation>,
+    rest: Vec<&'a SnapshotAllocation>,
+}
+
+/// Pieces of bands by device, from the earliest allocation upwards; small allocations lie on top.
+///
+/// At each time, `Σ bytes` of a device is the memory in use. The allocations of most bytes have
+/// bands of their own.
+pub(super) fn bands(snapshot: &MemorySnapshot) -> Vec<MemoryBandRow> {
+    let lives = lives(snapshot);
+    let times = ActionTimes::of(snapshot);
+    let mut devices: BTreeMap<SnapshotDevice, Vec<&SnapshotAllocation>> = BTreeMap::new();
+    lives.iter().for_each(|life| devices.entry(life.device).or_default().push(life));
+    let of_device = |(device, mut all): (SnapshotDevice, Vec<&'_ SnapshotAllocation>)| {
+        sort::by_key(&mut all, |life| std::cmp::Reverse(life.bytes));
+        let rest = all.split_off(all.len().min(MAX_BANDS));
+        sort::by_key(&mut all, |life| life.first.map_or(0, |first| first + 1));
+        DeviceBands { device, shown: all, rest }.pieces(snapshot, &times)
+    };
+    devices.into_iter().flat_map(of_device).collect()
+}
+
+/// The time of each action, and the first and last of each device.
+struct ActionTimes {
+    times: Vec<i64>,
+    ends: FxHashMap<SnapshotDevice, (i64, i64)>,
+}
+
+impl ActionTimes {
+    /// A time that is missing, or before that of an earlier action, is that of the earlier one.
+    /// Without any time, actions are a nanosecond apart.
+    fn of(snapshot: &MemorySnapshot) -> Self {
+        let has_times = snapshot.actions.iter().any(|action| action.time.is_some());
+        let mut ends: FxHashMap<SnapshotDevice, (i64, i64)> = FxHashMap::default();
+        let mut times = Vec::with_capacity(snapshot.actions.len());
+        for (at, action) in snapshot.actions.iter().enumerate() {
+            let known = if has_times { action.time.map(|time| time.0) } else { Some(at as i64) };
+            let (_, last) = ends.entry(action.device).or_insert_with(|| (known.unwrap_or(0), known.unwrap_or(0)));
+            *last = known.unwrap_or(*last).max(*last);
+            times.push(*last);
+        }
+        Self { times, ends }
+    }
+
+    fn of_device(&self, device: SnapshotDevice) -> (i64, i64) {
+        // Without actions, memory lasts for as long as nothing is known.
+        self.ends.get(&device).copied().filter(|(first, last)| first < last).unwrap_or((0, 1))
+    }
+}
+
+/// An allocation that comes or goes.
+#[derive(Clone, Copy)]
+struct BandEvent {
+    time: i64,
+    /// The place of the action; the memory from before comes first.
+    order: usize,
+    is_end: bool,
+    /// The place of the allocation among those with a band; `None` for one of the rest.
+    shown: Option<usize>,
+    bytes: i64,
+}
+
+impl DeviceBands<'_> {
+    fn events(&self, times: &ActionTimes) -> Vec<BandEvent> {
+        let (first, _) = times.of_device(self.device);
+        let shown = self.shown.iter().enumerate().map(|(at, life)| (Some(at), *life));
+        let rest = self.rest.iter().map(|life| (None, *life));
+        let mut events = Vec::new();
+        for (shown, life) in shown.chain(rest) {
+            let bytes = life.bytes;
+            let time = life.first.map_or(first, |at| times.times[at]);
+            let order = life.first.map_or(0, |at| at + 1);
+            events.push(BandEvent { time, order, is_end: false, shown, bytes });
+            if let Some(last) = life.last {
+                events.push(BandEvent { time: times.times[last], order: last + 1, is_end: true, shown, bytes });
+            }
+        }
+        sort::by_key(&mut events, |event| (event.order, event.is_end, event.shown));
+        events
+    }
+
+    fn pieces(&self, snapshot: &MemorySnapshot, times: &ActionTimes) -> Vec<MemoryBandRow> {
+        let (_, end) = times.of_device(self.device);
+        let mut rows = Vec::new();
+        // Allocations in use from the bottom up, each with where and since when it lies there.
+        let mut stack: Vec<(usize, i64, i64)> = Vec::new();
+        let mut rest = (!self.rest.is_empty()).then(|| RestBand::new(times.of_device(self.device)));
+        for event in self.events(times) {
+            match (event.shown, event.is_end) {
+                (Some(shown), false) => {
+                    stack.push((shown, self.top(&stack), event.time));
+                }
+                (Some(shown), true) => {
+                    let Some(place) = stack.iter().position(|(at, ..)| *at == shown) else { continue };
+                    for (at, bottom, since) in stack.drain(place..).collect::<Vec<_>>() {
+                        rows.extend(self.piece(snapshot, at, bottom, (since, event.time)));
+                        if at != shown {
+                            stack.push((at, bottom.saturating_sub(event.bytes), event.time));
+                        }
+                    }
+                }
+                (None, _) => {}
+            }
+            if let Some(rest) = &mut rest {
+                let by = if event.is_end { event.bytes.saturating_neg() } else { event.bytes };
+                rest.change(event.time, if event.shown.is_none() { by } else { 0 }, self.top(&stack));
+            }
+        }
+        for (at, bottom, since) in stack {
+            rows.extend(self.piece(snapshot, at, bottom, (since, end)));
+        }
+        rows.extend(rest.into_iter().flat_map(|rest| rest.pieces(self.device, self.rest.len())));
+        rows
+    }
+
+    /// The upper edge of the allocations in use.
+    fn top(&self, stack: &[(usize, i64, i64)]) -> i64 {
+        stack.last().map_or(0, |(top, bottom, _)| bottom.saturating_add(self.shown[*top].bytes))
+    }
+
+    fn piece(
+        &self,
+        snapshot: &MemorySnapshot,
+        at: usize,
+        bottom_bytes: i64,
+        (start_ns, end_ns): (i64, i64),
+    ) -> Option<MemoryBandRow> {
+        let life = self.shown[at];
+        let site = || life.stack.map_or_else(|| String::from("(origin not recorded)"), |stack| site(snapshot, stack));
+        (start_ns < end_ns).then(|| MemoryBandRow {
+            device: self.device,
+            allocation: life.first,
+            start_ns,
+            end_ns,
+            bottom_bytes,
+            bytes: life.bytes,
+            site: site(),
+            stack: life.stack,
+        })
+    }
+}
+
+/// The sum of small allocations over time, on top of the others.
+struct RestBand {
+    /// Of each slice of time, the most bytes in it, and where they lie.
+    slices: Vec<(i64, i64)>,
+    range: (i64, i64),
+    bytes: i64,
+    bottom: i64,
+    slice: usize,
+}
+
+impl RestBand {
+    fn new(range: (i64, i64)) -> Self {
+        Self { slices: vec![(0, 0); MAX_PIECES], range, bytes: 0, bottom: 0, slice: 0 }
+    }
+
+    /// Notes a change of its bytes, and where it lies then.
+    fn change(&mut self, time: i64, by: i64, bottom: i64) {
+        self.go_to(time);
+        (self.bytes, self.bottom) = (self.bytes.saturating_add(by), bottom);
+        let slice = &mut self.slices[self.slice];
+        *slice = (self.bytes, self.bottom).max(*slice);
+    }
+
+    /// Fills the slices up to a time with what lies there now.
+    fn go_to(&mut self, time: i64) {
+        let (first, last) = self.range;
+        let length = i128::from(last) - i128::from(first);
+        let passed = (i128::from(time) - i128::from(first)).clamp(0, length);
+        let to = (passed * (MAX_PIECES as i128 - 1) / length.max(1)) as usize;
+        while self.slice < to {
+            self.slice += 1;
+            self.slices[self.slice] = (self.bytes, self.bottom);
+        }
+    }
+
+    fn pieces(mut self, device: SnapshotDevice, num_allocations: usize) -> Vec<MemoryBandRow> {
+        self.go_to(self.range.1);
+        let (first, last) = self.range;
+        let length = i128::from(last) - i128::from(first);
+        let start = |slice: usize| (i128::from(first) + length * slice as i128 / MAX_PIECES as i128) as i64;
+        let mut rows: Vec<MemoryBandRow> = Vec::new();
+        for (slice, (bytes, bottom_bytes)) in self.slices.into_iter().enumerate() {
+            let (start_ns, end_ns) = (start(slice), start(slice + 1));
+            if let Some(before) = rows
+                .last_mut()
+                .filter(|before| (before.bytes, before.bottom_bytes, before.end_ns) == (bytes, bottom_bytes, start_ns))
+            {
+                before.end_ns = end_ns;
+            } else if bytes > 0 && start_ns < end_ns {
+                let site = format!("{num_allocations} small allocations");
+                rows.push(MemoryBandRow {
+                    device,
+                    allocation: None,
+                    start_ns,
+                    end_ns,
+                    bottom_bytes,
+                    bytes,
+                    site,
+                    stack: None,
+                });
+            }
+        }
+        rows
+    }
+}

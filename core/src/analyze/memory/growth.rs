@@ -1,0 +1,91 @@
+//! Compares the memory of two snapshots by origin.
+
+use std::collections::BTreeMap;
+
+use super::snapshot::{SnapshotDevice, SnapshotMoment, held, site};
+use crate::analyze::plot::Plot;
+use crate::analyze::result::AnalysisResult;
+use crate::memory::MemorySnapshot;
+use crate::sort;
+use crate::table::{Column, Table, int, put_name, text};
+use crate::time::{add_ns, sum_ns};
+
+/// The memory of one origin in two snapshots; the first row of a table is that of all together.
+#[derive(Debug, Clone, Default)]
+pub(super) struct MemoryGrowthRow {
+    device: SnapshotDevice,
+    site: String,
+    bytes: [i64; 2],
+    num_blocks: [i64; 2],
+}
+
+impl MemoryGrowthRow {
+    fn change(&self) -> i64 {
+        self.bytes[1].saturating_sub(self.bytes[0])
+    }
+}
+
+pub(super) static TABLE: Table<Vec<MemoryGrowthRow>> = Table {
+    name: "memory_growth",
+    doc: "the memory in use of one origin when each snapshot was taken; first that of all",
+    num_rows: Vec::len,
+    columns: COLUMNS,
+};
+
+pub(super) static AT_PEAK: Table<Vec<MemoryGrowthRow>> = Table {
+    name: "memory_peak_growth",
+    doc: "the memory in use of one origin at the peak of its device in each snapshot; first that of all",
+    num_rows: Vec::len,
+    columns: COLUMNS,
+};
+
+const COLUMNS: &[Column<Vec<MemoryGrowthRow>>] = &[
+    int("device", |rows, at| rows[at].device),
+    text("site", |rows, at, out| put_name(out, &rows[at].site)),
+    int("before_bytes", |rows, at| Some(rows[at].bytes[0])),
+    int("after_bytes", |rows, at| Some(rows[at].bytes[1])),
+    int("change_bytes", |rows, at| Some(rows[at].change())),
+    int("before_blocks", |rows, at| Some(rows[at].num_blocks[0])),
+    int("after_blocks", |rows, at| Some(rows[at].num_blocks[1])),
+];
+
+const ALL: &str = "all memory";
+const UNKNOWN: &str = "(origin not recorded)";
+
+/// Memory in use by origin, before and after: at the end of each snapshot, and at its peak.
+///
+/// An origin is the innermost frame of a stack outside of torch. `change_bytes = after_bytes -
+/// before_bytes`; changes add up to that of the first row. The largest change comes first.
+pub fn memory_growth(before: &MemorySnapshot, after: &MemorySnapshot) -> AnalysisResult {
+    let rows = |moment| growth([before, after], moment);
+    AnalysisResult::of(&TABLE, rows(SnapshotMoment::End), "neither snapshot has memory in use")
+        .and(&AT_PEAK, rows(SnapshotMoment::Peak))
+        .drawn(Plot::Change { label: "site", before: "before_bytes", after: "after_bytes" })
+}
+
+fn growth(snapshots: [&MemorySnapshot; 2], moment: SnapshotMoment) -> Vec<MemoryGrowthRow> {
+    let mut rows: BTreeMap<(SnapshotDevice, String), MemoryGrowthRow> = BTreeMap::new();
+    for (side, snapshot) in snapshots.into_iter().enumerate() {
+        for life in held(snapshot, moment) {
+            let origin = life.stack.map_or_else(|| String::from(UNKNOWN), |stack| site(snapshot, stack));
+            let row = rows.entry((life.device, origin)).or_default();
+            add_ns(&mut row.bytes[side], life.bytes);
+            row.num_blocks[side] += 1;
+        }
+    }
+    let mut rows: Vec<_> =
+        rows.into_iter().map(|((device, site), row)| MemoryGrowthRow { device, site, ..row }).collect();
+    if rows.is_empty() {
+        return rows;
+    }
+    sort::by_key(&mut rows, |row| std::cmp::Reverse(row.change().unsigned_abs()));
+    let sum = |of: &dyn Fn(&MemoryGrowthRow) -> i64| sum_ns(rows.iter().map(of));
+    let all = MemoryGrowthRow {
+        device: None,
+        site: ALL.to_owned(),
+        bytes: [0, 1].map(|side| sum(&|row| row.bytes[side])),
+        num_blocks: [0, 1].map(|side| sum(&|row| row.num_blocks[side])),
+    };
+    rows.insert(0, all);
+    rows
+}

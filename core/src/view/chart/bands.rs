@@ -1,0 +1,145 @@
+//! Draws memory over time as stacked bands, a panel for each device.
+
+use std::collections::BTreeMap;
+
+use maud::{Markup, html};
+use rustc_hash::FxHashMap;
+
+use super::axis::{ChartAxis, ChartUnit};
+use super::column::ChartColumn;
+use super::drawing::ChartDrawing;
+use super::style::{COLOURS, ChartFill, GREY, TextStyle, WIDTH, sideward, text_at, upward};
+use crate::table::TableRows;
+use crate::view::svg::{Px, WHOLE, clipped};
+
+/// Room for the labels of sizes, and height of a panel.
+const LEFT: f64 = 70.0;
+const HEIGHT: f64 = 260.0;
+/// From one panel to the next: its axis and its title.
+const PITCH: f64 = HEIGHT + 56.0;
+const MAX_PANELS: usize = 8;
+/// The narrowest and the lowest rectangle that is drawn, in pixels.
+const NARROWEST: f64 = 0.4;
+const LOWEST: f64 = 0.3;
+
+/// A time of a band.
+struct BandPiece {
+    time: [i64; 2],
+    bottom: f64,
+    height: f64,
+    label: String,
+}
+
+impl BandPiece {
+    fn top(&self) -> f64 {
+        self.bottom + self.height
+    }
+}
+
+/// Draws a rectangle for each row that can be seen.
+pub(super) fn draw(
+    table: &dyn TableRows,
+    [start, end]: [usize; 2],
+    [bottom, height]: [usize; 2],
+    [label, panel]: [usize; 2],
+) -> ChartDrawing {
+    let column = |at: usize| ChartColumn::of(table, at);
+    let (start, end, bottom, height) = (column(start), column(end), column(bottom), column(height));
+    let (label, panel) = (column(label), column(panel));
+    let mut panels: BTreeMap<Option<i64>, Vec<BandPiece>> = BTreeMap::new();
+    for row in 0..table.num_rows() {
+        let (Some(start), Some(end)) = (start.integer(row), end.integer(row)) else { continue };
+        let (bottom, height) = (bottom.number(row).unwrap_or_default(), height.number(row).unwrap_or_default());
+        let piece =
+            BandPiece { time: [start, end.max(start)], bottom, height: height.max(0.0), label: label.words(row) };
+        panels.entry(panel.integer(row)).or_default().push(piece);
+    }
+    let unit = height.unit;
+    let num_left_out = panels.len().saturating_sub(MAX_PANELS);
+    let shown: Vec<_> = panels.into_iter().take(MAX_PANELS).collect();
+    let peaks = shown.iter().map(|(device, pieces)| {
+        let peak = pieces.iter().map(BandPiece::top).fold(0.0, f64::max);
+        format!("{}: {} at the peak", device_name(*device), unit.words(peak))
+    });
+    let desc = peaks.collect::<Vec<_>>().join("; ");
+    let mut notes = Vec::new();
+    if num_left_out > 0 {
+        notes.push(format!("{num_left_out} further devices are left out"));
+    }
+    ChartDrawing {
+        subtitle: String::from("allocations over time, each a band"),
+        desc: format!("{desc}."),
+        legend: Vec::new(),
+        height: shown.len() as f64 * PITCH,
+        body: html! {
+            @for (at, (device, pieces)) in shown.iter().enumerate() {
+                g transform={ "translate(0 " (Px(at as f64 * PITCH)) ")" } { (panel_of(*device, pieces, unit)) }
+            }
+        },
+        notes,
+    }
+}
+
+fn device_name(device: Option<i64>) -> String {
+    device.map_or_else(|| String::from("pinned memory of the host"), |device| format!("device {device}"))
+}
+
+fn panel_of(device: Option<i64>, pieces: &[BandPiece], unit: ChartUnit) -> Markup {
+    let first = pieces.iter().map(|piece| piece.time[0]).min().unwrap_or(0);
+    let last = pieces.iter().map(|piece| piece.time[1]).max().unwrap_or(0);
+    let after = |time: i64| time.wrapping_sub(first) as u64 as f64;
+    let most = pieces.iter().map(BandPiece::top).fold(0.0, f64::max);
+    let pixels = WIDTH - LEFT;
+    let across = ChartAxis::linear(ChartUnit::Time, 0.0, after(last), pixels);
+    let up = ChartAxis::linear(unit, 0.0, most, HEIGHT);
+    let peak = pieces.iter().find(|piece| piece.top() >= most);
+    let mut colours: FxHashMap<&str, usize> = FxHashMap::default();
+    let seen: Vec<(&BandPiece, [f64; 4], ChartFill)> = pieces
+        .iter()
+        .filter_map(|piece| {
+            let x = across.at(after(piece.time[0]));
+            let size = [across.at(after(piece.time[1])) - x, up.at(piece.top()) - up.at(piece.bottom)];
+            let next = colours.len();
+            let colour = *colours.entry(piece.label.as_str()).or_insert(next);
+            let fill = ChartFill {
+                opacity: Some(OPACITIES[colour / COLOURS.len() % OPACITIES.len()]),
+                colour: COLOURS[colour % COLOURS.len()],
+            };
+            let fill = if piece.label.ends_with(SMALL) { GREY } else { fill };
+            let is_seen = size[0] >= NARROWEST && size[1] >= LOWEST;
+            is_seen.then_some((piece, [x, HEIGHT - up.at(piece.top()), size[0], size[1]], fill))
+        })
+        .collect();
+    html! {
+        (text_at((LEFT, 12.0), TextStyle::PLAIN, &device_name(device), 300.0))
+        g transform="translate(0 20)" {
+            (sideward(&across, LEFT, HEIGHT))
+            (upward(&up, LEFT, [pixels, HEIGHT]))
+            @for (piece, [x, y, wide, high], fill) in &seen {
+                rect x=(Px(LEFT + x)) y=(Px(*y)) width=(Px(wide.max(0.5))) height=(Px(high.max(0.5)))
+                    fill=(fill.colour) fill-opacity=[fill.opacity] {
+                    title { (tip(piece, unit)) }
+                }
+            }
+            @if let Some(peak) = peak {
+                @let x = LEFT + across.at(after(peak.time[0]));
+                path d={ "M" (Px(x)) " 0v" (Px(HEIGHT)) } stroke="currentColor" stroke-dasharray="3 3" {}
+                @let style = if x > WIDTH / 2.0 { TextStyle::END } else { TextStyle::PLAIN };
+                @let x = if x > WIDTH / 2.0 { x - 5.0 } else { x + 5.0 };
+                (text_at((x, 12.0), style, &format!("peak {}", unit.words(most)), 200.0))
+            }
+        }
+    }
+}
+
+/// Shades of a colour, where there are more origins than colours.
+const OPACITIES: [&str; 3] = [".85", ".55", ".35"];
+
+/// The end of the name of the band of all small allocations.
+const SMALL: &str = "small allocations";
+
+fn tip(piece: &BandPiece, unit: ChartUnit) -> String {
+    let lasted = piece.time[1].wrapping_sub(piece.time[0]) as u64 as f64;
+    let name = clipped(&piece.label, WHOLE);
+    format!("{name}: {}, here for {}", unit.words(piece.height), ChartUnit::Time.words(lasted))
+}
