@@ -15,16 +15,16 @@ use crate::laws::events;
 const FRAMES: [&str; 4] = ["chain", "stack", "module", "operator"];
 const WEIGHTS: [&str; 7] = ["device_ns", "host_ns", "self_ns", "calls", "allocated_bytes", "flops", "idle_ns"];
 
-fn host(category: &str, name: &str, [start, dur]: [i64; 2], args: Value) -> Value {
+fn host(category: &str, name: &str, [start, dur]: [i64; 2], args: &Value) -> Value {
     json!({"ph": "X", "cat": category, "name": name, "pid": 1, "tid": 1, "ts": start, "dur": dur, "args": args})
 }
 
 fn frame(name: &str, time: [i64; 2]) -> Value {
-    host("python_function", name, time, json!({}))
+    host("python_function", name, time, &json!({}))
 }
 
 fn launch(number: i64, start: i64) -> Value {
-    host("cuda_runtime", "cudaLaunchKernel", [start, 1], json!({"correlation": number}))
+    host("cuda_runtime", "cudaLaunchKernel", [start, 1], &json!({"correlation": number}))
 }
 
 fn kernel(name: &str, number: i64, [start, dur]: [i64; 2]) -> Value {
@@ -58,11 +58,11 @@ fn step() -> Arc<LinkedTrace> {
         frame("nn.Module: Net_0", [1, 90]),
         frame("nn.Module: Linear_0", [2, 30]),
         frame("torch/nn/modules/linear.py(9): forward", [3, 28]),
-        host("cpu_op", "aten::linear", [4, 20], json!({})),
-        host("cpu_op", "aten::addmm", [5, 10], json!({})),
+        host("cpu_op", "aten::linear", [4, 20], &json!({})),
+        host("cpu_op", "aten::addmm", [5, 10], &json!({})),
         launch(1, 6),
         frame("nn.Module: Linear_1", [40, 30]),
-        host("cpu_op", "aten::linear", [44, 20], json!({})),
+        host("cpu_op", "aten::linear", [44, 20], &json!({})),
         launch(2, 46),
         kernel("gemm", 1, [8, 30]),
         kernel("gemm", 2, [50, 10]),
@@ -194,10 +194,10 @@ fn backward_work_is_inside_the_line_of_its_forward_operator() {
 #[test]
 fn idle_time_is_for_what_the_launching_thread_did() {
     let found = linked(&[
-        host("cpu_op", "aten::mm", [0, 10], json!({})),
+        host("cpu_op", "aten::mm", [0, 10], &json!({})),
         launch(1, 2),
-        host("cpu_op", "aten::item", [20, 60], json!({})),
-        host("cpu_op", "aten::mm", [85, 10], json!({})),
+        host("cpu_op", "aten::item", [20, 60], &json!({})),
+        host("cpu_op", "aten::mm", [85, 10], &json!({})),
         launch(2, 88),
         kernel("gemm", 1, [4, 6]),
         kernel("gemm", 2, [90, 6]),
@@ -215,7 +215,7 @@ fn idle_time_is_for_what_the_launching_thread_did() {
 #[test]
 fn an_operator_inside_of_its_own_backward_pass_ends() {
     // The forward operator is inside of the operator that claims to be its backward operator.
-    let numbered = |name: &str, time: [i64; 2], args: Value| host("cpu_op", name, time, args);
+    let numbered = |name: &str, time: [i64; 2], args: Value| host("cpu_op", name, time, &args);
     let args = json!({"Sequence number": 4, "Fwd thread id": 1});
     let found = linked(&[
         numbered("AddmmBackward0", [0, 90], args),
@@ -236,12 +236,12 @@ fn a_change_is_that_of_each_frame_per_iteration() {
         let mut events = Vec::new();
         for step in 0..num_steps {
             let (start, number) = (step * 100, 2 * step + 1);
-            events.push(host("user_annotation", &format!("ProfilerStep#{step}"), [start, 90], json!({})));
-            events.push(host("cpu_op", "aten::mm", [start + 2, 10], json!({})));
+            events.push(host("user_annotation", &format!("ProfilerStep#{step}"), [start, 90], &json!({})));
+            events.push(host("cpu_op", "aten::mm", [start + 2, 10], &json!({})));
             events.push(launch(number, start + 4));
             events.push(kernel("gemm", number, [start + 20, dur]));
             if extra {
-                events.push(host("cpu_op", "aten::add", [start + 30, 10], json!({})));
+                events.push(host("cpu_op", "aten::add", [start + 30, 10], &json!({})));
                 events.push(launch(number + 1, start + 34));
                 events.push(kernel("add", number + 1, [start + 60, 5]));
             }
@@ -272,14 +272,14 @@ fn asked(session: &Session, request: &Value) -> Value {
 
 #[test]
 fn a_screen_shows_an_iteration_beside_one_of_the_observer() {
-    let step = |name: &str, start: i64| host("user_annotation", name, [start, 90], json!({}));
+    let step = |name: &str, start: i64| host("user_annotation", name, [start, 90], &json!({}));
     let events = [
         step("ProfilerStep#0", 0),
-        host("cpu_op", "aten::mm", [2, 80], json!({"Record function id": 7})),
+        host("cpu_op", "aten::mm", [2, 80], &json!({"Record function id": 7})),
         launch(1, 4),
         kernel("gemm", 1, [20, 10]),
         step("ProfilerStep#1", 100),
-        host("cpu_op", "aten::mm", [102, 10], json!({})),
+        host("cpu_op", "aten::mm", [102, 10], &json!({})),
         launch(2, 104),
         kernel("gemm", 2, [120, 30]),
     ];
@@ -295,8 +295,8 @@ fn a_screen_shows_an_iteration_beside_one_of_the_observer() {
 #[test]
 fn the_typical_rank_has_the_median_iteration() {
     let rank = |number: i64, dur: i64| {
-        let step = host("user_annotation", "ProfilerStep#1", [0, dur], json!({}));
-        (Some(number), linked(&[step, host("cpu_op", "aten::mm", [2, 1], json!({}))]))
+        let step = host("user_annotation", "ProfilerStep#1", [0, dur], &json!({}));
+        (Some(number), linked(&[step, host("cpu_op", "aten::mm", [2, 1], &json!({}))]))
     };
     assert_eq!(typical_trace(&[rank(0, 90), rank(1, 30), rank(2, 50)]), Some(2));
     assert_eq!(typical_trace(&[]), None);

@@ -49,11 +49,7 @@ fn bands_fall_when_one_below_is_freed() {
     let site = |number: i64| format!("f{number} (train.py:1)");
     let mut found = pieces(&snapshot(&[actions])).remove(&0).unwrap();
     found.sort();
-    let expected = [
-        (0, 20_000, 0, 100, site(1)),
-        (10_000, 20_000, 100, 50, site(2)),
-        (20_000, 30_000, 0, 50, site(2)),
-    ];
+    let expected = [(0, 20_000, 0, 100, site(1)), (10_000, 20_000, 100, 50, site(2)), (20_000, 30_000, 0, 50, site(2))];
     // The last allocation has no time before the recording ends.
     assert_eq!(found, expected);
 }
