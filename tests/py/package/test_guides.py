@@ -50,6 +50,7 @@ def test_the_code_of_a_guide_runs(guide: Path, tmp_path: Path, monkeypatch: pyte
     for name, source in FILES.items():
         (shutil.copytree if (DATA / source).is_dir() else shutil.copy)(DATA / source, tmp_path / name)
     shutil.copy(DATA / "memory_cuda/failed.pickle.gz", tmp_path / "snapshot.pickle")
+    shutil.copy(DATA / "memory_cuda/trained.pickle.gz", tmp_path / "later.pickle")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "argv", [guide.name])
     run = compile(code, guide.name, "exec")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.browser, pytest.mark.shared]
 
 TRACE = "AMD-AGI__TraceLens/tests/traces/h100/google_owlv2-large-patch14-ensemble__1016001.json.gz"
-REPORT_BYTES = 3_000_000
+REPORT_BYTES = 2_800_000
 FIRST_PICTURE_S = 1.0
 TRIES = 20
 PAUSE_S = 4
