@@ -1,6 +1,9 @@
 //! Runs analyses by name for Python.
 
-use kinetoscope::analyze::{ANALYSES, OptionKind, RankedTrace, analysis};
+use std::sync::Arc;
+
+use kinetoscope::LinkedTrace;
+use kinetoscope::analyze::{ANALYSES, AnalysisResult, OptionKind, RankedTrace, analysis};
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 
@@ -62,9 +65,7 @@ pub(crate) fn diff_of_jobs(
     request: &str,
     max_threads: usize,
 ) -> PyResult<Answered> {
-    let (before, after) = (linked(before), linked(after));
-    let request = request.to_owned();
-    answered(interruptible(py, move || kinetoscope::analyze::diff_jobs(&before, &after, &request, max_threads))?)
+    compared_jobs(py, [before, after], (request, max_threads), kinetoscope::analyze::diff_jobs)
 }
 
 /// Compares two traces.
@@ -75,9 +76,7 @@ pub(crate) fn diff(
     after: PyRef<'_, Trace>,
     request: &str,
 ) -> PyResult<Answered> {
-    let (before, after) = (before.linked(), after.linked());
-    let request = request.to_owned();
-    answered(interruptible(py, move || kinetoscope::analyze::diff(&before, &after, &request))?)
+    compared(py, [before, after], request, kinetoscope::analyze::diff)
 }
 
 /// Compares the flame graphs of two traces.
@@ -88,9 +87,7 @@ pub(crate) fn flame_changes(
     after: PyRef<'_, Trace>,
     request: &str,
 ) -> PyResult<Answered> {
-    let (before, after) = (before.linked(), after.linked());
-    let request = request.to_owned();
-    answered(interruptible(py, move || kinetoscope::analyze::flame_changes(&before, &after, &request))?)
+    compared(py, [before, after], request, kinetoscope::analyze::flame_changes)
 }
 
 /// Compares the flame graphs of the ranks of two jobs.
@@ -102,16 +99,34 @@ pub(crate) fn flame_changes_of_jobs(
     request: &str,
     max_threads: usize,
 ) -> PyResult<Answered> {
-    let (before, after) = (linked(before), linked(after));
-    let request = request.to_owned();
-    let compare = move || kinetoscope::analyze::flame_changes_of_jobs(&before, &after, &request, max_threads);
-    answered(interruptible(py, compare)?)
+    compared_jobs(py, [before, after], (request, max_threads), kinetoscope::analyze::flame_changes_of_jobs)
 }
 
 /// The place of the trace with the median iteration.
 #[pyfunction]
 pub(crate) fn typical_trace(traces: Ranked<'_>) -> Option<usize> {
     kinetoscope::analyze::typical_trace(&linked(traces))
+}
+
+/// Compares two traces.
+type Compare = fn(&Arc<LinkedTrace>, &Arc<LinkedTrace>, &str) -> Result<AnalysisResult, kinetoscope::Error>;
+
+/// Compares two jobs, on at most so many threads.
+type CompareJobs = fn(&[RankedTrace], &[RankedTrace], &str, usize) -> Result<AnalysisResult, kinetoscope::Error>;
+
+fn compared(py: Python<'_>, sides: [PyRef<'_, Trace>; 2], request: &str, compare: Compare) -> PyResult<Answered> {
+    let ([before, after], request) = (sides.map(|side| side.linked()), request.to_owned());
+    answered(interruptible(py, move || compare(&before, &after, &request))?)
+}
+
+fn compared_jobs(
+    py: Python<'_>,
+    sides: [Ranked<'_>; 2],
+    (request, max_threads): (&str, usize),
+    compare: CompareJobs,
+) -> PyResult<Answered> {
+    let ([before, after], request) = (sides.map(linked), request.to_owned());
+    answered(interruptible(py, move || compare(&before, &after, &request, max_threads))?)
 }
 
 pub(crate) fn linked(traces: Ranked<'_>) -> Vec<RankedTrace> {

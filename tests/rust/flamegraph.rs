@@ -100,6 +100,13 @@ fn calls_of_one_name_are_one_frame() {
 }
 
 #[test]
+fn lost_device_work_is_no_idle_device() {
+    let events = [host("cpu_op", "aten::mm", [0, 10], &json!({})), launch(1, 2)];
+    let lost = analysis("flamegraph").unwrap().answer(&linked(&events), r#"{"weight": "device_ns"}"#).unwrap();
+    assert_eq!(lost.reason, Some("device work ran, but the file has none of its records (see `problems`)"));
+}
+
+#[test]
 fn modules_of_one_class_may_be_one_frame() {
     let found = rows(&step(), &json!({"by": "module", "classes": true}));
     let all = [(0, "Net", 1, 0, 40_000), (1, "Linear", 2, 40_000, 40_000), (0, "(no module)", 0, 5_000, 5_000)];

@@ -19,6 +19,7 @@ mod expert;
 mod exposed_call;
 mod finding;
 mod flame;
+mod frame_names;
 mod graph_node;
 mod health;
 mod host_wait;

@@ -2,8 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::id::StrId;
-use crate::label::without_addresses;
+use super::frame_names::FrameNames;
 use crate::link::LinkedTrace;
 use crate::trace::kind::EventKind;
 
@@ -67,7 +66,7 @@ impl<'a> FrameStacks<'a> {
 
     /// The stacks by number.
     pub(super) fn into_texts(self) -> StackTexts {
-        self.texts
+        StackTexts { names: self.names.into_texts(), ..self.texts }
     }
 
     /// The number of the stack of the frames around an event, or around its launch; 0 where there
@@ -110,7 +109,7 @@ impl<'a> FrameStacks<'a> {
         }
         for row in unknown.into_iter().rev() {
             let name = self.linked.trace.events.name[row as usize];
-            let name = self.names.of(&self.linked.trace.strings, name, &mut self.texts.names);
+            let name = self.names.of_event(&self.linked.trace.strings, name);
             outer = self.number(StackFrame { outer, name });
             self.whole.insert(row, outer);
         }
@@ -156,30 +155,5 @@ impl StackTexts {
         let inside = |number: u32| (number != EMPTY).then_some(number);
         let numbers = std::iter::successors(inside(number), move |number| inside(self.frames[*number as usize].outer));
         numbers.map(|number| self.frames[number as usize]).take(self.depth)
-    }
-}
-
-/// Names of frames. Where an object lives changes from call to call, so names that differ in that
-/// alone are one.
-#[derive(Debug, Default)]
-struct FrameNames {
-    known: FxHashMap<StrId, u32>,
-    numbers: FxHashMap<String, u32>,
-}
-
-impl FrameNames {
-    /// The number of a name in `texts`.
-    fn of(&mut self, strings: &crate::strings::Strings, name: StrId, texts: &mut Vec<String>) -> u32 {
-        if let Some(number) = self.known.get(&name) {
-            return *number;
-        }
-        let text = without_addresses(strings.text(name)).into_owned();
-        let next = texts.len() as u32;
-        let number = *self.numbers.entry(text.clone()).or_insert(next);
-        if number == next {
-            texts.push(text);
-        }
-        self.known.insert(name, number);
-        number
     }
 }

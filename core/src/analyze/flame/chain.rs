@@ -160,21 +160,13 @@ fn callers(linked: &LinkedTrace, modules: &OptionalColumn) -> OptionalColumn {
 /// The module of the forward operator, of the outermost event of each backward operator.
 fn carried_modules(linked: &LinkedTrace) -> OptionalColumn {
     let (nesting, module) = (&linked.links.nesting, &linked.frames().module);
-    let mut is_module = TextCache::new(&linked.trace.strings, |name| name.starts_with(MODULE_PREFIX));
-    let names = &linked.trace.events.name;
-    let mut found = OptionalColumn::empty(names.len());
-    let mut nested = OptionalColumn::empty(names.len());
-    // Parents come before their children in this order.
-    for row in nesting.order.iter().map(|row| *row as usize) {
-        let parent = nesting.parent.get(row).map(|parent| parent as usize);
-        let around = parent
-            .and_then(|parent| if is_module.of(names[parent]) { Some(parent as u32) } else { nested.get(parent) });
-        if let Some(around) = around {
-            nested.set(row, around);
-        }
-        let is_carried = module.get(row) != around;
-        let is_outermost = parent.and_then(|parent| module.get(parent)) != module.get(row);
-        if let Some(carried) = module.get(row).filter(|_| is_carried && is_outermost) {
+    let is_module = frame_rows(linked, FlameFrames::Module, false);
+    let nested = nesting.innermost(|row| is_module[row]);
+    let mut found = OptionalColumn::empty(is_module.len());
+    for row in 0..is_module.len() {
+        let around = nesting.parent.get(row).and_then(|parent| module.get(parent as usize));
+        let carried = module.get(row).filter(|own| Some(*own) != nested.get(row) && Some(*own) != around);
+        if let Some(carried) = carried {
             found.set(row, carried);
         }
     }

@@ -5,7 +5,6 @@ mod chain;
 mod change;
 mod coverage;
 mod focus;
-mod name;
 mod order;
 mod row;
 mod tree;
@@ -15,6 +14,7 @@ mod weight;
 use std::sync::Arc;
 
 use super::analysis::{Analysis, Run, parse_request};
+use super::frame_names::{FrameNames, ModuleNames};
 use super::job::{RankedTrace, common_ranks};
 use super::options::{OptionDoc, OptionKind, Options};
 use super::plot::Plot;
@@ -24,7 +24,6 @@ use crate::error::Error;
 use crate::link::LinkedTrace;
 use crate::threads::each;
 use chain::{FlameFrames, FrameChains};
-use name::FlameNames;
 use order::FlameOrder;
 pub use row::FlameRow;
 use tree::FlameTree;
@@ -115,22 +114,29 @@ pub(crate) fn changes(selections: [&Selection<'_>; 2], options: &Options) -> Ana
         let (chains, names) = frames_of(selection, options);
         FlameTree::of(selection, &chains, FlameOrder::Merged, (&weight.rows(selection), names))
     });
-    AnalysisResult::of(&change::TABLE, change::rows(selections, trees), weight.why_empty()).drawn(Plot::Flame {
+    let reason = weight.why_empty(selections[0]);
+    AnalysisResult::of(&change::TABLE, change::rows(selections, trees), reason)
+        .drawn(plot(weight, Some("change_weight")))
+}
+
+/// How the frames are drawn: as wide as their weight, and coloured by `change` where there is one.
+const fn plot(weight: FlameWeight, change: Option<&'static str>) -> Plot {
+    Plot::Flame {
         name: "name",
         depth: "depth",
         start: "start_weight",
         weight: "total_weight",
         kind: "kind",
-        change: Some("change_weight"),
+        change,
         unit: weight.unit(),
-    })
+    }
 }
 
 /// The frames of events, and their names.
-fn frames_of<'a>(selection: &Selection<'a>, options: &Options) -> (FrameChains<'a>, FlameNames) {
+fn frames_of<'a>(selection: &Selection<'a>, options: &Options) -> (FrameChains<'a>, FrameNames) {
     let frames = FlameFrames::of(options.choice("by"));
-    let names = if options.flag("classes") { FlameNames::of_classes() } else { FlameNames::default() };
-    (FrameChains::of(selection.linked, frames, options.flag("program_only")), names)
+    let modules = if options.flag("classes") { ModuleNames::Class } else { ModuleNames::Bare };
+    (FrameChains::of(selection.linked, frames, options.flag("program_only")), FrameNames::new(modules))
 }
 
 fn run(selection: &Selection<'_>, options: &Options) -> AnalysisResult {
@@ -148,18 +154,10 @@ fn run(selection: &Selection<'_>, options: &Options) -> AnalysisResult {
         (Some(name), _) => focus::callees(&whole, name),
         (None, _) => whole,
     };
-    let reason = if is_empty { weight.why_empty() } else { "no frame has this name" };
+    let reason = if is_empty { weight.why_empty(selection) } else { "no frame has this name" };
     AnalysisResult::of(&row::TABLE, row::rows(selection, tree, order), reason)
         .and(&coverage::TABLE, vec![coverage])
-        .drawn(Plot::Flame {
-            name: "name",
-            depth: "depth",
-            start: "start_weight",
-            weight: "total_weight",
-            kind: "kind",
-            change: None,
-            unit: weight.unit(),
-        })
+        .drawn(plot(weight, None))
 }
 
 /// The flame graph of a selection: rows in the order of a walk that visits a frame before the
@@ -170,6 +168,6 @@ fn run(selection: &Selection<'_>, options: &Options) -> AnalysisResult {
 pub fn flamegraph(selection: &Selection<'_>, by: &str, weight: &str) -> Vec<FlameRow> {
     let weighted = FlameWeight::of(weight, selection).rows(selection);
     let chains = FrameChains::of(selection.linked, FlameFrames::of(by), false);
-    let tree = FlameTree::of(selection, &chains, FlameOrder::Merged, (&weighted, FlameNames::default()));
+    let tree = FlameTree::of(selection, &chains, FlameOrder::Merged, (&weighted, FrameNames::new(ModuleNames::Bare)));
     row::rows(selection, tree, FlameOrder::Merged)
 }

@@ -5,9 +5,9 @@ use std::cmp::Reverse;
 use rustc_hash::FxHashMap;
 
 use super::chain::FrameChains;
-use super::name::FlameNames;
 use super::order::FlameOrder;
 use super::weight::WeightedRows;
+use crate::analyze::frame_names::FrameNames;
 use crate::analyze::selection::Selection;
 use crate::time::{Ts, add_ns, sum_ns};
 
@@ -53,7 +53,7 @@ struct FlameTreeBuilder<'a> {
     chains: &'a FrameChains<'a>,
     order: FlameOrder,
     nodes: Vec<FlameNode>,
-    names: FlameNames,
+    names: FrameNames,
     known: FxHashMap<(u32, u32, &'static str), u32>,
     states: Vec<RowState>,
     /// Rows with their next outer row; each comes after that one.
@@ -65,7 +65,7 @@ impl FlameTree {
         selection: &Selection<'_>,
         chains: &FrameChains<'_>,
         order: FlameOrder,
-        (weighted, names): (&WeightedRows, FlameNames),
+        (weighted, names): (&WeightedRows, FrameNames),
     ) -> Self {
         let mut builder = FlameTreeBuilder::new(selection, chains, order, names);
         let mut weights = vec![0; selection.linked.trace.events.len()];
@@ -113,7 +113,7 @@ pub(super) fn with_totals(mut nodes: Vec<FlameNode>) -> Vec<FlameNode> {
 }
 
 impl<'a> FlameTreeBuilder<'a> {
-    fn new(selection: &'a Selection<'a>, chains: &'a FrameChains<'a>, order: FlameOrder, names: FlameNames) -> Self {
+    fn new(selection: &'a Selection<'a>, chains: &'a FrameChains<'a>, order: FlameOrder, names: FrameNames) -> Self {
         let mut builder = Self {
             selection,
             chains,

@@ -71,7 +71,7 @@ impl FlameWeight {
     }
 
     /// The unit of the weight, as columns have it.
-    pub(super) fn unit(self) -> &'static str {
+    pub(super) const fn unit(self) -> &'static str {
         match self {
             Self::DeviceNs | Self::HostNs | Self::SelfNs | Self::IdleNs => "ns",
             Self::AllocatedBytes => "bytes",
@@ -81,9 +81,9 @@ impl FlameWeight {
     }
 
     /// Why there may be no frame.
-    pub(super) fn why_empty(self) -> &'static str {
+    pub(super) fn why_empty(self, selection: &Selection<'_>) -> &'static str {
         match self {
-            Self::DeviceNs => "no kernel, copy or fill ran",
+            Self::DeviceNs => selection.why_nothing_ran(),
             Self::HostNs | Self::SelfNs | Self::Calls => "no host event was recorded",
             Self::AllocatedBytes => "no allocation was recorded (profile_memory=True records them)",
             Self::Flops => "no operator with a cost model has recorded shapes (record_shapes=True records them)",

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 
-use super::snapshot::{SnapshotAllocation, SnapshotDevice, lives, site};
+use super::snapshot::{SnapshotAllocation, SnapshotDevice, site};
 use crate::analyze::plot::Plot;
 use crate::id::StackId;
 use crate::memory::MemorySnapshot;
@@ -69,8 +69,7 @@ struct DeviceBands<'a> {
 ///
 /// At each time, `Σ bytes` of a device is the memory in use. The allocations of most bytes have
 /// bands of their own.
-pub(super) fn bands(snapshot: &MemorySnapshot) -> Vec<MemoryBandRow> {
-    let lives = lives(snapshot);
+pub(super) fn bands(snapshot: &MemorySnapshot, lives: &[SnapshotAllocation]) -> Vec<MemoryBandRow> {
     let times = ActionTimes::of(snapshot);
     let mut devices: BTreeMap<SnapshotDevice, Vec<&SnapshotAllocation>> = BTreeMap::new();
     lives.iter().for_each(|life| devices.entry(life.device).or_default().push(life));

@@ -165,7 +165,7 @@ pub fn memory_of_snapshot(snapshot: &MemorySnapshot) -> AnalysisResult {
     )
     .and(&SERIES, points)
     .and(&HOLDERS, holders)
-    .and(&bands::TABLE, bands::bands(snapshot))
+    .and(&bands::TABLE, bands::bands(snapshot, &lives))
     .drawn_from(bands::TABLE.name, bands::PLOT)
 }
 

@@ -2,27 +2,37 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::analyze::module::class_of;
+use super::module::class_of;
 use crate::id::StrId;
 use crate::label::without_addresses;
 use crate::link::MODULE_PREFIX;
 use crate::strings::Strings;
 
+/// The form of the names of modules.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum ModuleNames {
+    /// As recorded, with a prefix.
+    #[default]
+    Recorded,
+    /// Without the prefix: `Linear_0`.
+    Bare,
+    /// Their class: `Linear`.
+    Class,
+}
+
 /// Names of frames by number. Where an object lives changes from call to call, so names that differ
 /// in that alone are one.
 #[derive(Debug, Default)]
-pub(super) struct FlameNames {
-    /// Whether modules of one class have one name.
-    is_of_classes: bool,
+pub(super) struct FrameNames {
+    modules: ModuleNames,
     texts: Vec<String>,
     known: FxHashMap<StrId, u32>,
     numbers: FxHashMap<String, u32>,
 }
 
-impl FlameNames {
-    /// Names in which modules are called by their classes.
-    pub(super) fn of_classes() -> Self {
-        Self { is_of_classes: true, ..Self::default() }
+impl FrameNames {
+    pub(super) fn new(modules: ModuleNames) -> Self {
+        Self { modules, ..Self::default() }
     }
 
     /// The number of the name of an event.
@@ -31,10 +41,10 @@ impl FlameNames {
             return *number;
         }
         let text = strings.text(name);
-        let module = text.strip_prefix(MODULE_PREFIX);
-        let number = match module {
-            Some(module) if self.is_of_classes => self.of_text(class_of(module)),
-            _ => self.of_text(&without_addresses(module.unwrap_or(text))),
+        let number = match (text.strip_prefix(MODULE_PREFIX), self.modules) {
+            (Some(module), ModuleNames::Class) => self.of_text(class_of(module)),
+            (Some(module), ModuleNames::Bare) => self.of_text(&without_addresses(module)),
+            _ => self.of_text(&without_addresses(text)),
         };
         self.known.insert(name, number);
         number
