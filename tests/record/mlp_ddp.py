@@ -5,6 +5,8 @@ torchrun --standalone --nproc-per-node 2 tests/record/mlp_ddp.py
 
 from __future__ import annotations
 
+import gc
+
 import kinetoscope as ks
 import torch
 import torch.distributed as dist
@@ -29,6 +31,8 @@ def main() -> None:
     dist.barrier()
     if dist.get_rank() == 0:
         scrub_folder(FOLDER)
+    del model  # its threads must not outlive the interpreter
+    gc.collect()
     dist.destroy_process_group()
 
 

@@ -464,7 +464,7 @@ def test_rank_from_the_launcher(
 def test_two_ranks_on_gloo(tmp_path: Path) -> None:
     script = tmp_path / "train.py"
     script.write_text(
-        "import sys, torch, torch.distributed as dist, kinetoscope as ks\n"
+        "import gc, sys, torch, torch.distributed as dist, kinetoscope as ks\n"
         "from torch.nn.parallel import DistributedDataParallel\n"
         "dist.init_process_group('gloo')\n"
         "model = DistributedDataParallel(torch.nn.Linear(4, 2))\n"
@@ -472,6 +472,7 @@ def test_two_ranks_on_gloo(tmp_path: Path) -> None:
         "    for _ in range(3):\n"
         "        model(torch.ones(2, 4)).sum().backward()\n"
         "        prof.step()\n"
+        "del model; gc.collect()\n"  # its threads must not outlive the interpreter
         "dist.destroy_process_group()\n"
     )
     folder = tmp_path / "traces"

@@ -153,10 +153,13 @@ class Backend:
 
     def end(self) -> None:
         """Removes the process groups that this object created."""
+        groups = [*self._groups.values(), self._hosts]
+        self._groups.clear()  # a group ends with its last reference, and its threads with it
+        self._hosts = None
         if self._is_own:
             self._distributed.destroy_process_group()
             return
-        for group in [*self._groups.values(), self._hosts]:
+        for group in groups:
             if group not in {None, self._distributed.GroupMember.NON_GROUP_MEMBER}:
                 with suppress(ValueError):  # already destroyed
                     self._distributed.destroy_process_group(group)
