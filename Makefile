@@ -46,7 +46,7 @@ packages: # one after another: pip does not share a .venv
 
 build: $(BUNDLE) $(NATIVE) ## the front-end, and the extension module into .venv
 
-wasm: $(BUNDLE) ## the front-end alone: core to WebAssembly, TypeScript to widget.js, viewer.js and page.js
+wasm: $(BUNDLE) ## the front-end alone: core to WebAssembly, TypeScript to widget.js and viewer.js
 
 demo: $(BASE) build ## read a trace that is shipped here, print its summary, write demo/report.html
 	@scripts/demo.sh

@@ -1,5 +1,5 @@
-// cargo → wasm-bindgen → wasm-opt → esbuild: writes the compiled core, widget.js, viewer.js, page.js,
-// unpack.js and style.css to the Python package. --core stops after the compiled core and its JavaScript glue.
+// cargo → wasm-bindgen → wasm-opt → esbuild: writes the compiled core, widget.js, viewer.js, unpack.js
+// and style.css to the Python package. --core stops after the compiled core and its JavaScript glue.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import * as esbuild from "esbuild";
@@ -19,8 +19,7 @@ const { dependencies } = JSON.parse(readFileSync(join(ROOT, "wasm/package.json")
 const WASM = "kinetoscope.wasm.gz";
 const OUTPUTS = [
   { entry: "host/widget.ts", file: "widget.js", options: { format: "esm" } },
-  { entry: "host/viewer.ts", file: "viewer.js", options: { format: "esm" } },
-  { entry: "host/page.ts", file: "page.js", options: { format: "iife" } },
+  { entry: "host/bundle.ts", file: "viewer.js", options: { format: "esm" } },
   { entry: "host/unpack.ts", file: "unpack.js", options: { format: "iife" } },
   { entry: "style.css", file: "style.css", options: { loader: { ".css": "css" } } },
 ];

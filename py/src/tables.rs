@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use kinetoscope::analyze::{AnalysisResult, memory_growth, memory_of_snapshot, memory_of_timeline};
+use kinetoscope::analyze::{AnalysisResult, memory_growth, memory_of_snapshot, memory_of_timeline, memory_state};
 use kinetoscope::chakra::Chakra;
 use kinetoscope::table::{
     CHAKRA_TABLES, FLIGHT_TABLES, MEMORY_SNAPSHOT_TABLES, MEMORY_TIMELINE_TABLES, Table as TableOf, TableRows,
     chakra_metadata,
 };
+use kinetoscope::view::MemorySession;
 use kinetoscope::write::chakra::write_chakra;
 use kinetoscope::{FlightRecorder, MemorySnapshot, MemoryTimeline};
 use pyo3::prelude::*;
@@ -73,12 +74,20 @@ impl Tables {
 
     /// Compares the memory of two snapshots: of this one before, and of another one after.
     fn memory_growth(&self, py: Python<'_>, after: PyRef<'_, Self>) -> PyResult<Answered> {
-        let snapshot = |tables: &Self| {
-            let expected = || format!("expected a memory snapshot, found {}", tables.sort);
-            tables.snapshot.clone().ok_or_else(|| UnsupportedTraceError::new_err(expected()))
-        };
-        let (before, after) = (snapshot(self)?, snapshot(&after)?);
+        let (before, after) = (self.snapshot()?, after.snapshot()?);
         answered(detached(py, || Ok(memory_growth(&before, &after)))?)
+    }
+
+    /// The allocator's memory at a moment.
+    fn memory_state(&self, py: Python<'_>, at: &str) -> PyResult<Answered> {
+        let snapshot = self.snapshot()?;
+        answered(detached(py, || memory_state(&snapshot, at))?)
+    }
+
+    /// The body of a page about the memory snapshot.
+    fn memory_page(&self, py: Python<'_>, title: &str) -> PyResult<String> {
+        let snapshot = self.snapshot()?;
+        detached(py, || MemorySession::new(snapshot).page(title))
     }
 
     /// Writes a Chakra trace, in a gzip stream or plain.
@@ -92,6 +101,11 @@ impl Tables {
 }
 
 impl Tables {
+    fn snapshot(&self) -> PyResult<Arc<MemorySnapshot>> {
+        let expected = || format!("expected a memory snapshot, found {}", self.sort);
+        self.snapshot.clone().ok_or_else(|| UnsupportedTraceError::new_err(expected()))
+    }
+
     pub(crate) fn new<S: Send + Sync>(
         sort: &'static str,
         metadata_json: String,

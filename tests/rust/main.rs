@@ -57,6 +57,7 @@ mod lost_streams;
 mod machines;
 mod marks;
 mod memory_bands;
+mod memory_state;
 mod merged_links;
 mod merged_ranks;
 mod metrics;

@@ -23,7 +23,8 @@ export function buildCore() {
   rmSync(DIST, { recursive: true, force: true });
   mkdirSync(DIST, { recursive: true });
   run(bindgen(version), [COMPILED, "--target", "web", "--omit-default-module-path", "--out-dir", DIST]);
-  run(process.execPath, [WASM_OPT, "-Oz", BOUND, "-o", CORE]);
+  // Functions of the same generic code lie side by side, where gzip sees that they are alike: 2 % less.
+  run(process.execPath, [WASM_OPT, "-Oz", "--reorder-functions-by-name", BOUND, "-o", CORE]);
   writeFileSync(STAMP, stamp);
 }
 

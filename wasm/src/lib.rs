@@ -93,13 +93,29 @@ impl Session {
     }
 }
 
-/// The page of a memory snapshot with this title. Throws `{message, byte, event}`.
-#[wasm_bindgen(js_name = memoryPage)]
-pub fn memory_page(file: &[u8], title: &str) -> Result<String, JsValue> {
-    match read_file(Input::new(file), Limits::default()).map_err(|error| thrown(&error))? {
-        kinetoscope::Recording::MemorySnapshot(snapshot) => Ok(view::memory_page(&snapshot, title)),
-        // The only other pickle that is read.
-        _ => Err(JsValue::from_str("expected a memory snapshot, found a flight recorder: read it with ks.read")),
+/// A memory snapshot.
+#[wasm_bindgen]
+pub struct Memory(view::MemorySession);
+
+#[wasm_bindgen]
+impl Memory {
+    /// Reads a file, plain or compressed. Throws `{message, byte, event}`.
+    pub fn read(file: &[u8]) -> Result<Memory, JsValue> {
+        match read_file(Input::new(file), Limits::default()).map_err(|error| thrown(&error))? {
+            kinetoscope::Recording::MemorySnapshot(snapshot) => Ok(Self(view::MemorySession::new(*snapshot))),
+            // The only other pickle that is read.
+            _ => Err(JsValue::from_str("expected a memory snapshot, found a flight recorder: read it with ks.read")),
+        }
+    }
+
+    /// The body of its page with this title.
+    pub fn page(&self, title: &str) -> String {
+        self.0.page(title)
+    }
+
+    /// Answers one request (see docs/protocol.md).
+    pub fn query(&self, request: &[u8]) -> js_sys::Uint8Array {
+        js_sys::Uint8Array::from(self.0.query(request).as_slice())
     }
 }
 

@@ -58,6 +58,22 @@ pub enum Plot {
         /// The column that tells the panels apart.
         panel: &'static str,
     },
+    /// A piece of memory a row, one after another, on lines as long as needed; a panel for each value
+    /// of a column.
+    Layout {
+        /// The column of the segment, between which there is a gap.
+        segment: &'static str,
+        /// The column of sizes.
+        bytes: &'static str,
+        /// The column that colours the piece.
+        state: &'static str,
+        /// The column that names it.
+        label: &'static str,
+        /// The column of pools, each of which begins a line.
+        pool: &'static str,
+        /// The column that tells the panels apart.
+        panel: &'static str,
+    },
     /// A bar a row below that of the frame around it, as wide as its weight. Rows follow the row
     /// they are in.
     Flame {

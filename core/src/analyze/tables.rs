@@ -14,13 +14,18 @@ pub(crate) use super::finding::rules::RULES_TABLE as FINDING_RULES;
 pub(crate) use super::idle::{GAPS, TABLE as IDLE};
 pub(crate) use super::kernel::TABLE as KERNELS;
 pub(crate) use super::kernel_class::TABLE as KERNELS_BY_CLASS;
-pub(crate) use super::memory::bands::{PLOT as BANDS_PLOT, TABLE as MEMORY_BANDS};
-pub(crate) use super::memory::category::TABLE as MEMORY_CATEGORIES;
-pub(crate) use super::memory::owner::TABLE as MEMORY_OWNERS;
-pub(crate) use super::memory::row::TABLE as MEMORY;
-pub(crate) use super::memory::snapshot::{
-    HOLDERS as MEMORY_HOLDERS, SERIES as SNAPSHOT_SERIES, TABLE as SNAPSHOT_MEMORY,
+pub(crate) use super::memory::bands::{
+    PLOT as BANDS_PLOT, TABLE as MEMORY_BANDS, extent as memory_extent, memory_bands,
 };
+pub(crate) use super::memory::category::TABLE as MEMORY_CATEGORIES;
+pub(crate) use super::memory::holder::TABLE as MEMORY_HOLDERS;
+pub(crate) use super::memory::layout::{PLOT as LAYOUT_PLOT, TABLE as MEMORY_LAYOUT};
+pub(crate) use super::memory::origin::site as memory_origin;
+pub(crate) use super::memory::out_of_memory::TABLE as OUT_OF_MEMORY;
+pub(crate) use super::memory::owner::TABLE as MEMORY_OWNERS;
+pub(crate) use super::memory::pool::TABLE as MEMORY_POOLS;
+pub(crate) use super::memory::row::TABLE as MEMORY;
+pub(crate) use super::memory::snapshot::{SERIES as SNAPSHOT_SERIES, TABLE as SNAPSHOT_MEMORY};
 pub(crate) use super::module::{CLASSES as MODULES_BY_CLASS, TABLE as MODULES};
 pub(crate) use super::operator::TABLE as OPERATORS;
 pub(crate) use super::overlap::TABLE as OVERLAP;

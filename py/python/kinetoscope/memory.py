@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from functools import cached_property
+from pathlib import Path
 
 from kinetoscope._analysis.result import AnalysisResult
 from kinetoscope.table import Table
@@ -20,6 +22,9 @@ class MemorySnapshot(Tables):
         blocks.group_by("stack_id").agg(pl.sum("size_bytes"))
         snapshot.frames.to_polars()                 # frames by stack_id, innermost first
         snapshot.metadata["allocator_settings"]
+        snapshot.memory()                           # devices, peaks, why an allocation failed
+        snapshot.memory_state(at="peak")            # pools and fragmentation at a moment
+        snapshot.report("memory.html")
 
     `device` is null for pinned host memory. `extra` is a JSON object with the keys that have no
     column.
@@ -31,24 +36,77 @@ class MemorySnapshot(Tables):
         In bytes, at the end of the recording:
 
         * `requested_bytes`: sum of the requested sizes in use
-        * `allocated_bytes`: sum of the allocated sizes in use
+        * `allocated_bytes`: sum of the sizes of their blocks
         * `reserved_bytes`: memory taken from the system
         * `free_bytes`: its free part; `largest_free_bytes` is the largest free block
+        * `cached_bytes`: free, in segments with nothing in use; `split_bytes`: free, in segments
+          with something in use, which the allocator cannot return. `split_share = split_bytes /
+          reserved_bytes` measures fragmentation.
 
-        `peak_requested_bytes` and `peak_reserved_bytes` are maxima, counted back through the
-        actions from the end. `peak_ns` is the time of the former. It is null without
-        actions, or if the peak is the start of the recording.
+        `peak_requested_bytes`, `peak_allocated_bytes` and `peak_reserved_bytes` are maxima, counted
+        back through the actions from the end. `peak_ns` is the time of the first. It is null
+        without actions, or if the peak is the start of the recording. For `peak_allocated_bytes`,
+        blocks that the file lacks have the requested size, rounded up to 512 bytes.
 
         Further tables:
 
         * `memory_bands`: each allocation as a band over time, from the earliest upwards; the 400
           largest of a device, then all others together. `plot` draws it, with the peak.
-        * `memory_series`: requested and reserved bytes after each action
+        * `memory_series`: requested, allocated and reserved bytes after each action
         * `memory_holders`: bytes in use at the peak, by origin. `site` is the innermost frame
           outside of torch, `stack_id` refers to `frames`. Both are null for allocations before the
           first action.
+        * `out_of_memory`: each allocation that failed. `cause` is the first of these that, with all
+          before it, would have been enough: memory of the device (`limit`: the process may not take
+          it), free `pieces` of the same pool and stream, of other `streams`, memory `waiting` for
+          other streams, and free pieces of other pools (`private_pools`). Else it is `in_use`.
+          `advice` says what helps, `holder` is the origin that held most.
         """
         return AnalysisResult(*self._native.memory())
+
+    def memory_state(self, at: str | int = "end") -> AnalysisResult:
+        """Rebuilds the allocator's memory at a moment, by pool and stream.
+
+        `at` is `"end"`, `"peak"` (of each device), `"oom"` (the last allocation that failed), or the
+        row of `actions` that has just happened. Counts back from the segments at the end, so that
+        actions that the recording lost do not matter. Blocks that the file lacks have the requested
+        size, rounded up to 512 bytes; a rest that the allocator would not cut off belongs to them.
+
+        Further tables:
+
+        * `memory_layout`: each piece of each segment by address, with its `state`, origin and the
+          action that made it. `plot` draws it.
+        * `memory_holders`: bytes in use at that moment, by origin
+
+        Raises ValueError for another moment, or if no allocation failed.
+        """
+        return AnalysisResult(*self._native.memory_state(str(at)))
+
+    def report(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        title: str | None = None,
+        max_size: int | str | None = None,
+        static: bool = False,
+    ) -> Path:
+        """Writes one HTML file with tables and pictures; returns its path.
+
+        Scripts in it zoom, show the memory at any moment, and search all actions. For that, the
+        page carries the snapshot's file, with all names and paths in it. `static=True` leaves out
+        file and scripts, as do a snapshot that was read from bytes or from a URL, and a page of
+        more than `max_size` (bytes, or a string such as `"10MB"`). Raises ValueError if no page is
+        that small, and OSError if a file cannot be read or written.
+        """
+        from kinetoscope._report.memory import write_memory_report
+
+        file = Path(self.source) if self.source and not static else None
+        file = file if file and file.is_file() else None
+        return write_memory_report(self._native, file, path, title or self._title, max_size)
+
+    @property
+    def _title(self) -> str:
+        return Path(self.source).name if self.source else "Memory snapshot"
 
     @cached_property
     def actions(self) -> Table:

@@ -46,6 +46,13 @@ class Tables:
         """Metadata of the file."""
         return parsed(self._native.metadata_json)
 
+    def sql(self, query: str, /, **tables: object) -> Table:
+        """Runs a SQL query over the tables, with DuckDB; arguments and errors as in `Trace.sql`."""
+        from kinetoscope._export.sql import sql
+
+        own = {name: self.table(name) for name in self.table_names}
+        return sql(query, {name: [(table, {})] for name, table in {**own, **tables}.items()})
+
     def export(self, path: str | os.PathLike[str], table: str | None = None) -> Path:
         """Writes a table to a file in a format of `Trace.export`, by its extension.
 

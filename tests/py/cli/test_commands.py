@@ -91,7 +91,7 @@ def test_the_execution_trace(trace: str, data: Path, capsys: pytest.CaptureFixtu
     assert json.loads(capsys.readouterr().out)["num_nodes"] > 0
 
 
-@pytest.mark.skipif(not (Path(ks.__file__).parent / "_static/page.js").is_file(), reason="the front-end is not built")
+@pytest.mark.skipif(not (Path(ks.__file__).parent / "_static/viewer.js").is_file(), reason="the front-end is not built")
 def test_report(trace: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "out.html"
     assert main(["report", trace, "-o", str(path), "--title", "My run"]) == 0
@@ -99,7 +99,7 @@ def test_report(trace: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     assert "<title>My run</title>" in path.read_text(encoding="utf-8")
 
 
-@pytest.mark.skipif(not (Path(ks.__file__).parent / "_static/page.js").is_file(), reason="the front-end is not built")
+@pytest.mark.skipif(not (Path(ks.__file__).parent / "_static/viewer.js").is_file(), reason="the front-end is not built")
 def test_report_of_several(job: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "out.html"
     assert main(["report", job, "-o", str(path), "--title", "My run"]) == 0
@@ -111,7 +111,7 @@ def test_report_of_several(job: str, tmp_path: Path, capsys: pytest.CaptureFixtu
     assert path.read_text(encoding="utf-8").count('class="ks-snapshot"') == 1
 
 
-@pytest.mark.skipif(not (Path(ks.__file__).parent / "_static/page.js").is_file(), reason="the front-end is not built")
+@pytest.mark.skipif(not (Path(ks.__file__).parent / "_static/viewer.js").is_file(), reason="the front-end is not built")
 def test_view_opens_what_it_writes(
     trace: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

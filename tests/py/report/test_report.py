@@ -15,7 +15,7 @@ from kinetoscope import _native
 from kinetoscope._report.page import asset
 from support.pages import packed_bytes
 
-BUILT = Path(ks.__file__).parent / "_static/page.js"
+BUILT = Path(ks.__file__).parent / "_static/viewer.js"
 pytestmark = [
     pytest.mark.unit,
     pytest.mark.skipif(not BUILT.is_file(), reason="the front-end is not built: make wasm"),
@@ -87,7 +87,7 @@ def test_the_policy_lets_only_them_run(page: Page) -> None:
     ]
     rules = dict(rule.strip().split(" ", 1) for rule in (policies[0] or "").split(";"))
     script = gzip.decompress(packed_bytes(page.scripts[-2][1]))
-    assert script == asset("page.js")
+    assert script == asset("viewer.js")
     hashes = (hashlib.sha256(code).digest() for code in (page.scripts[-1][1].encode(), script))
     allowed = " ".join(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in hashes)
     assert rules["default-src"] == "'none'"

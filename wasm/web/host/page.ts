@@ -4,18 +4,18 @@ import { Cleanup } from "../base/cleanup";
 import { copyText } from "../base/clipboard";
 import { download, fileName } from "../base/download";
 import { addActions, type PageAction } from "../report/actions";
-import { makeCopyable } from "../report/copyable";
-import { cutName } from "../report/cut-names";
 import { awaitFiles, keepDropsAway } from "../report/drop";
 import { followHash, formatHash, type HashFollower, leadsSomewhere, type Target } from "../report/hash";
 import { followLinks } from "../report/links";
+import { followMemory } from "../report/memory";
 import { PageFile, type PageTrace } from "../report/page-file";
 import { mayOpenPerfetto, openPerfetto } from "../report/perfetto";
 import { addSkipLink, searchFromAnywhere } from "../report/reach";
-import { makeSortable } from "../report/sortable";
 import { addTableTools } from "../report/table-tools";
+import { dressTables } from "../report/tables";
 import { loadCore } from "../source/core";
 import { readAll, readMemory } from "../source/files";
+import { MemorySource } from "../source/memory";
 import type { EventId, Overview } from "../source/protocol";
 import { WasmSource } from "../source/session";
 import { type ExportSource, messageOf } from "../source/source";
@@ -34,11 +34,18 @@ interface Page {
   readonly traces: () => readonly PageTrace[];
 }
 
-const main = document.querySelector("main");
-
-function start(main: HTMLElement): void {
+/** Brings a page to life: its report, or the place for files. */
+export function startPage(main: HTMLElement): void {
   const file = new PageFile(main);
   const traces = PageFile.traces();
+  const memory = PageFile.memory();
+  if (memory !== undefined) {
+    openMemory(main, memory).catch((error: unknown) => {
+      decorate(main);
+      main.prepend(note(`Only the tables and pictures work: ${messageOf(error)}`));
+    });
+    return;
+  }
   if (traces.length === 0) {
     awaitFiles(main, (files) => read(main, file, files));
     return;
@@ -47,6 +54,11 @@ function start(main: HTMLElement): void {
     decorate(main);
     fail(error);
   });
+}
+
+async function openMemory(main: HTMLElement, text: string): Promise<void> {
+  await loadPageCore();
+  bringMemory(main, new MemorySource(fromBase85(text)));
 }
 
 const loadPageCore = () => loadCore("page", () => gunzip(fromBase85(PageFile.core())));
@@ -77,23 +89,29 @@ async function read(main: HTMLElement, file: PageFile, files: readonly File[]): 
   if (skipped.length > 0) tell(`Skipped: ${skipped.map(({ name, why }) => `${name} (${why})`).join("; ")}`);
 }
 
-/** Shows the page of a memory snapshot, which has no timeline. */
-function showMemory(main: HTMLElement, body: string, title: string): void {
+/** Shows a memory snapshot, which has no timeline. */
+function showMemory(main: HTMLElement, memory: MemorySource, title: string): void {
   document.title = title;
-  main.innerHTML = body;
-  decorate(main);
-  keepDropsAway((text) => main.prepend(note(text)));
+  main.innerHTML = memory.page(title);
+  bringMemory(main, memory);
 }
 
-/** Makes static tables interactive. Runs once, and needs no core. */
+/** Connects the page of a memory snapshot with its file. */
+function bringMemory(main: HTMLElement, memory: MemorySource): void {
+  decorate(main);
+  const say = (text: string) => {
+    const made = note(text);
+    main.prepend(made);
+  };
+  followMemory(main, memory, (error) => say(`Error: ${messageOf(error)}`));
+  keepDropsAway(say);
+}
+
+/** Makes static tables interactive. Runs once. */
 function decorate(main: HTMLElement): void {
   if (main.classList.contains("ks-drawn")) return;
   main.classList.add("ks-drawn");
-  for (const table of main.querySelectorAll("table")) makeSortable(table);
-  for (const cell of main.querySelectorAll<HTMLElement>("td.ks-name")) {
-    makeCopyable(cell);
-    cutName(cell);
-  }
+  dressTables(main);
 }
 
 /** Mounts the timeline, and connects it with the page around it. */
@@ -303,5 +321,3 @@ function note(text: string): HTMLElement {
   made.textContent = text;
   return made;
 }
-
-if (main) start(main);

@@ -1,9 +1,12 @@
 import { fromBase85, gunzip } from "../base/bytes";
+import { markPage } from "./page-mark";
 
 // The script of a page travels compressed, and the policy of the page allows it by its hash.
 async function run(): Promise<void> {
   const packed = document.querySelector(".ks-script")?.textContent ?? "";
+  markPage();
   const script = document.createElement("script");
+  script.type = "module";
   script.textContent = new TextDecoder().decode(await gunzip(fromBase85(packed)));
   document.body.append(script);
 }

@@ -47,6 +47,11 @@ export class PageFile {
     return text;
   }
 
+  /** The file of a memory snapshot, as the core's `base85`. */
+  static memory(): string | undefined {
+    return document.querySelector(".ks-memory")?.textContent ?? undefined;
+  }
+
   static traces(): readonly PageTrace[] {
     const elements = [...document.querySelectorAll<HTMLElement>(".ks-snapshot")];
     return elements.map((element) => ({

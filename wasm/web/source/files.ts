@@ -1,4 +1,5 @@
-import { mayBeMemory, memoryPage, recordingsOf, type Snapshot, WasmSource } from "./session";
+import { MemorySource } from "./memory";
+import { mayBeMemory, recordingsOf, type Snapshot, WasmSource } from "./session";
 import { messageOf } from "./source";
 
 /** Traces read from files. */
@@ -29,11 +30,11 @@ const bytesOf = async (file: Blob) => new Uint8Array(await file.arrayBuffer());
 const headOf = (file: File) => bytesOf(file.slice(0, HEAD_BYTES));
 const ALONE = "expected a Kineto trace with this Execution Trace, found none: add the one recorded with it";
 
-/** The page of a memory snapshot that was chosen alone; nothing for others. Needs `loadCore`. */
-export async function readMemory(files: readonly File[]): Promise<string | undefined> {
+/** A memory snapshot that was chosen alone; nothing for others. Needs `loadCore`. */
+export async function readMemory(files: readonly File[]): Promise<MemorySource | undefined> {
   const [only, ...more] = files;
   if (!only || more.length > 0 || !mayBeMemory(await headOf(only))) return undefined;
-  return memoryPage(await bytesOf(only), only.name);
+  return new MemorySource(await bytesOf(only));
 }
 
 /**

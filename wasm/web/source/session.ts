@@ -1,10 +1,4 @@
-import {
-  mayBeMemory,
-  memoryPage,
-  recordingsOf as placesOf,
-  type Recordings,
-  Session,
-} from "../../dist/kinetoscope_wasm.js";
+import { mayBeMemory, recordingsOf as placesOf, type Recordings, Session } from "../../dist/kinetoscope_wasm.js";
 import { decodeAnswer } from "./answer";
 import type { Answer, Ask, RequestType } from "./protocol";
 import type { CopyOptions, ExportSource } from "./source";
@@ -39,7 +33,7 @@ export function recordingsOf(heads: readonly Head[]): Recordings {
 }
 
 // Only this file knows the glue.
-export { mayBeMemory, memoryPage };
+export { mayBeMemory };
 
 const alone = (bytes: Uint8Array): readonly Snapshot[] => [{ bytes, name: "", rank: null }];
 

@@ -4,8 +4,11 @@ use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 
-use super::snapshot::{SnapshotAllocation, SnapshotDevice, site};
+use super::allocation_life::{SnapshotAllocation, lives};
+use super::origin::site;
+use super::snapshot::SnapshotDevice;
 use crate::analyze::plot::Plot;
+use crate::analyze::result::AnalysisResult;
 use crate::id::StackId;
 use crate::memory::MemorySnapshot;
 use crate::sort;
@@ -68,11 +71,16 @@ struct DeviceBands<'a> {
 /// Pieces of bands by device, from the earliest allocation upwards; small allocations lie on top.
 ///
 /// At each time, `Σ bytes` of a device is the memory in use. The allocations of most bytes have
-/// bands of their own.
-pub(super) fn bands(snapshot: &MemorySnapshot, lives: &[SnapshotAllocation]) -> Vec<MemoryBandRow> {
-    let times = ActionTimes::of(snapshot);
+/// bands of their own. With a window, only what lies in it.
+pub(super) fn bands(
+    snapshot: &MemorySnapshot,
+    lives: &[SnapshotAllocation],
+    window: Option<(i64, i64)>,
+) -> Vec<MemoryBandRow> {
+    let times = ActionTimes::of(snapshot, window);
     let mut devices: BTreeMap<SnapshotDevice, Vec<&SnapshotAllocation>> = BTreeMap::new();
-    lives.iter().for_each(|life| devices.entry(life.device).or_default().push(life));
+    let is_seen = |life: &&SnapshotAllocation| window.is_none() || times.is_seen(life);
+    lives.iter().filter(is_seen).for_each(|life| devices.entry(life.device).or_default().push(life));
     let of_device = |(device, mut all): (SnapshotDevice, Vec<&'_ SnapshotAllocation>)| {
         sort::by_key(&mut all, |life| std::cmp::Reverse(life.bytes));
         let rest = all.split_off(all.len().min(MAX_BANDS));
@@ -86,12 +94,13 @@ pub(super) fn bands(snapshot: &MemorySnapshot, lives: &[SnapshotAllocation]) -> 
 struct ActionTimes {
     times: Vec<i64>,
     ends: FxHashMap<SnapshotDevice, (i64, i64)>,
+    window: Option<(i64, i64)>,
 }
 
 impl ActionTimes {
     /// A time that is missing, or before that of an earlier action, is that of the earlier one.
-    /// Without any time, actions are a nanosecond apart.
-    fn of(snapshot: &MemorySnapshot) -> Self {
+    /// Without any time, actions are a nanosecond apart. What is not in the window is at its edge.
+    fn of(snapshot: &MemorySnapshot, window: Option<(i64, i64)>) -> Self {
         let has_times = snapshot.actions.iter().any(|action| action.time.is_some());
         let mut ends: FxHashMap<SnapshotDevice, (i64, i64)> = FxHashMap::default();
         let mut times = Vec::with_capacity(snapshot.actions.len());
@@ -99,12 +108,21 @@ impl ActionTimes {
             let known = if has_times { action.time.map(|time| time.0) } else { Some(at as i64) };
             let (_, last) = ends.entry(action.device).or_insert_with(|| (known.unwrap_or(0), known.unwrap_or(0)));
             *last = known.unwrap_or(*last).max(*last);
-            times.push(*last);
+            times.push(window.map_or(*last, |(start, end)| (*last).clamp(start, end)));
         }
-        Self { times, ends }
+        Self { times, ends, window }
+    }
+
+    /// Whether an allocation is in use for some time.
+    fn is_seen(&self, life: &SnapshotAllocation) -> bool {
+        let (first, last) = self.of_device(life.device);
+        life.first.map_or(first, |at| self.times[at]) < life.last.map_or(last, |at| self.times[at])
     }
 
     fn of_device(&self, device: SnapshotDevice) -> (i64, i64) {
+        if let Some(window) = self.window {
+            return window;
+        }
         // Without actions, memory lasts for as long as nothing is known.
         self.ends.get(&device).copied().filter(|(first, last)| first < last).unwrap_or((0, 1))
     }
@@ -188,7 +206,6 @@ impl DeviceBands<'_> {
         (start_ns, end_ns): (i64, i64),
     ) -> Option<MemoryBandRow> {
         let life = self.shown[at];
-        let site = || life.stack.map_or_else(|| String::from("(origin not recorded)"), |stack| site(snapshot, stack));
         (start_ns < end_ns).then(|| MemoryBandRow {
             device: self.device,
             allocation: life.first,
@@ -196,7 +213,7 @@ impl DeviceBands<'_> {
             end_ns,
             bottom_bytes,
             bytes: life.bytes,
-            site: site(),
+            site: site(snapshot, life.stack),
             stack: life.stack,
         })
     }
@@ -266,4 +283,19 @@ impl RestBand {
         }
         rows
     }
+}
+
+/// The first and the last time of all actions, as the bands have them.
+pub(crate) fn extent(snapshot: &MemorySnapshot) -> (i64, i64) {
+    let times = ActionTimes::of(snapshot, None);
+    let first = times.ends.values().map(|(first, _)| *first).min();
+    let last = times.ends.values().map(|(_, last)| *last).max();
+    first.zip(last).filter(|(first, last)| first < last).unwrap_or((0, 1))
+}
+
+/// The bands in a window of time.
+pub(crate) fn memory_bands(snapshot: &MemorySnapshot, window: (i64, i64)) -> AnalysisResult {
+    let (start, end) = window;
+    let rows = if start < end { bands(snapshot, &lives(snapshot), Some(window)) } else { Vec::new() };
+    AnalysisResult::of(&TABLE, rows, "nothing is in use at this time").drawn(PLOT)
 }

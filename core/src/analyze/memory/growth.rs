@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::snapshot::{SnapshotDevice, SnapshotMoment, held, site};
+use super::allocation_life::{SnapshotAllocation, lives};
+use super::origin::site;
+use super::snapshot::{SnapshotDevice, held_at_peak, measured};
 use crate::analyze::plot::Plot;
 use crate::analyze::result::AnalysisResult;
 use crate::memory::MemorySnapshot;
@@ -50,25 +52,27 @@ const COLUMNS: &[Column<Vec<MemoryGrowthRow>>] = &[
 ];
 
 const ALL: &str = "all memory";
-const UNKNOWN: &str = "(origin not recorded)";
 
 /// Memory in use by origin, before and after: at the end of each snapshot, and at its peak.
 ///
 /// An origin is the innermost frame of a stack outside of torch. `change_bytes = after_bytes -
 /// before_bytes`; changes add up to that of the first row. The largest change comes first.
 pub fn memory_growth(before: &MemorySnapshot, after: &MemorySnapshot) -> AnalysisResult {
-    let rows = |moment| growth([before, after], moment);
-    AnalysisResult::of(&TABLE, rows(SnapshotMoment::End), "neither snapshot has memory in use")
-        .and(&AT_PEAK, rows(SnapshotMoment::Peak))
+    let snapshots = [before, after];
+    let lives = snapshots.map(lives);
+    let at_end = lives.each_ref().map(|lives| lives.iter().filter(|life| life.last.is_none()).collect());
+    let devices = [0, 1].map(|side| measured(snapshots[side], &lives[side]).0);
+    let at_peak = [0, 1].map(|side| held_at_peak(&lives[side], &devices[side]));
+    AnalysisResult::of(&TABLE, growth(snapshots, at_end), "neither snapshot has memory in use")
+        .and(&AT_PEAK, growth(snapshots, at_peak))
         .drawn(Plot::Change { label: "site", before: "before_bytes", after: "after_bytes" })
 }
 
-fn growth(snapshots: [&MemorySnapshot; 2], moment: SnapshotMoment) -> Vec<MemoryGrowthRow> {
+fn growth(snapshots: [&MemorySnapshot; 2], held: [Vec<&SnapshotAllocation>; 2]) -> Vec<MemoryGrowthRow> {
     let mut rows: BTreeMap<(SnapshotDevice, String), MemoryGrowthRow> = BTreeMap::new();
-    for (side, snapshot) in snapshots.into_iter().enumerate() {
-        for life in held(snapshot, moment) {
-            let origin = life.stack.map_or_else(|| String::from(UNKNOWN), |stack| site(snapshot, stack));
-            let row = rows.entry((life.device, origin)).or_default();
+    for (side, held) in held.into_iter().enumerate() {
+        for life in held {
+            let row = rows.entry((life.device, site(snapshots[side], life.stack))).or_default();
             add_ns(&mut row.bytes[side], life.bytes);
             row.num_blocks[side] += 1;
         }

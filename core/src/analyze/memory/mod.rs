@@ -1,16 +1,24 @@
 //! Analyzes memory over time: peak, operators, modules and categories.
 
 mod allocation;
+mod allocation_life;
 mod allocator_record;
+mod allocator_state;
 pub(super) mod bands;
 pub(super) mod category;
 mod change;
 mod device;
 mod growth;
+pub(super) mod holder;
+pub(super) mod layout;
 mod memory_total;
+pub(super) mod origin;
+pub(super) mod out_of_memory;
 pub(super) mod owner;
+pub(super) mod pool;
 pub(super) mod row;
 pub(super) mod snapshot;
+mod state;
 mod timeline;
 
 use super::plot::Plot;
@@ -26,6 +34,7 @@ pub use growth::memory_growth;
 use row::TABLE;
 pub use row::{MemoryRow, memory};
 pub use snapshot::memory_of_snapshot;
+pub use state::memory_state;
 pub use timeline::memory_of_timeline;
 
 /// Memory over time.

@@ -2,14 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use rustc_hash::FxHashMap;
-
-use super::bands;
+use super::allocation_life::{SnapshotAllocation, is_active, lives};
+use super::allocator_state::AllocatorState;
+use super::holder::{self, holders};
+use super::pool::{MemoryPoolRow, pools, split_share, sum};
+use super::{bands, out_of_memory};
 use crate::analyze::result::AnalysisResult;
-use crate::id::StackId;
 use crate::memory::MemorySnapshot;
-use crate::sort;
-use crate::table::{Table, float, int, put, text};
+use crate::memory::snapshot::Action;
+use crate::table::{Table, float, int};
 use crate::time::add_ns;
 
 /// A device; none is pinned memory of the host.
@@ -24,14 +25,31 @@ pub(crate) struct DeviceMemoryRow {
     requested_bytes: i64,
     free_bytes: i64,
     largest_free_bytes: i64,
+    cached_bytes: i64,
+    split_bytes: i64,
     num_segments: i64,
     num_blocks: i64,
     num_ooms: i64,
-    peak_requested_bytes: i64,
-    peak_reserved_bytes: i64,
+    peak: MemoryAmount,
     peak_ns: Option<i64>,
-    /// The place of the action with which the peak was reached.
-    peak: Option<usize>,
+    /// The number of actions with which the requested bytes are at their peak.
+    pub(super) num_actions_at_peak: usize,
+}
+
+/// Bytes by what they mean.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct MemoryAmount {
+    requested: i64,
+    allocated: i64,
+    reserved: i64,
+}
+
+impl MemoryAmount {
+    fn add(&mut self, by: Self) {
+        add_ns(&mut self.requested, by.requested);
+        add_ns(&mut self.allocated, by.allocated);
+        add_ns(&mut self.reserved, by.reserved);
+    }
 }
 
 pub(crate) static TABLE: Table<Vec<DeviceMemoryRow>> = Table {
@@ -40,13 +58,17 @@ pub(crate) static TABLE: Table<Vec<DeviceMemoryRow>> = Table {
     num_rows: Vec::len,
     columns: &[
         int("device", |rows, at| rows[at].device),
-        int("peak_requested_bytes", |rows, at| Some(rows[at].peak_requested_bytes)),
+        int("peak_requested_bytes", |rows, at| Some(rows[at].peak.requested)),
         int("peak_ns", |rows, at| rows[at].peak_ns),
-        int("peak_reserved_bytes", |rows, at| Some(rows[at].peak_reserved_bytes)),
+        int("peak_allocated_bytes", |rows, at| Some(rows[at].peak.allocated)),
+        int("peak_reserved_bytes", |rows, at| Some(rows[at].peak.reserved)),
         int("requested_bytes", |rows, at| Some(rows[at].requested_bytes)),
         int("allocated_bytes", |rows, at| Some(rows[at].allocated_bytes)),
         int("reserved_bytes", |rows, at| Some(rows[at].reserved_bytes)),
         int("free_bytes", |rows, at| Some(rows[at].free_bytes)),
+        int("cached_bytes", |rows, at| Some(rows[at].cached_bytes)),
+        int("split_bytes", |rows, at| Some(rows[at].split_bytes)),
+        float("split_share", |rows, at| split_share(rows[at].split_bytes, rows[at].reserved_bytes)),
         int("largest_free_bytes", |rows, at| Some(rows[at].largest_free_bytes)),
         int("num_segments", |rows, at| Some(rows[at].num_segments)),
         int("num_blocks", |rows, at| Some(rows[at].num_blocks)),
@@ -59,8 +81,7 @@ pub(crate) static TABLE: Table<Vec<DeviceMemoryRow>> = Table {
 pub(crate) struct MemoryPoint {
     device: SnapshotDevice,
     time_ns: Option<i64>,
-    requested_bytes: i64,
-    reserved_bytes: i64,
+    amount: MemoryAmount,
 }
 
 pub(crate) static SERIES: Table<Vec<MemoryPoint>> = Table {
@@ -70,108 +91,62 @@ pub(crate) static SERIES: Table<Vec<MemoryPoint>> = Table {
     columns: &[
         int("device", |rows, at| rows[at].device),
         int("time_ns", |rows, at| rows[at].time_ns),
-        int("requested_bytes", |rows, at| Some(rows[at].requested_bytes)),
-        int("reserved_bytes", |rows, at| Some(rows[at].reserved_bytes)),
+        int("requested_bytes", |rows, at| Some(rows[at].amount.requested)),
+        int("allocated_bytes", |rows, at| Some(rows[at].amount.allocated)),
+        int("reserved_bytes", |rows, at| Some(rows[at].amount.reserved)),
     ],
 };
 
-/// The memory that one call site holds at the peak of a device.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct MemoryHolderRow {
-    device: SnapshotDevice,
-    stack: Option<StackId>,
-    site: String,
-    held_bytes: i64,
-    largest_bytes: i64,
-    num_blocks: i64,
-    share: f64,
+/// Devices by number.
+pub(super) type SnapshotDevices = BTreeMap<SnapshotDevice, DeviceMemoryRow>;
+
+/// The devices of a snapshot with their peaks, and their memory after each action.
+pub(super) fn measured(snapshot: &MemorySnapshot, lives: &[SnapshotAllocation]) -> (SnapshotDevices, Vec<MemoryPoint>) {
+    let mut devices = devices(snapshot);
+    let points = points(snapshot, lives, &mut devices);
+    (devices, points)
 }
 
-pub(crate) static HOLDERS: Table<Vec<MemoryHolderRow>> = Table {
-    name: "memory_holders",
-    doc: "the memory that one call stack holds at the peak of a device",
-    num_rows: Vec::len,
-    columns: &[
-        int("device", |rows, at| rows[at].device),
-        text("site", |rows, at, out| put(out, &rows[at].site)),
-        int("held_bytes", |rows, at| Some(rows[at].held_bytes)),
-        int("largest_bytes", |rows, at| Some(rows[at].largest_bytes)),
-        int("num_blocks", |rows, at| Some(rows[at].num_blocks)),
-        float("share", |rows, at| Some(rows[at].share)),
-        int("stack_id", |rows, at| rows[at].stack.map(|stack| i64::from(stack.0))),
-    ],
-};
-
-/// An allocation: when it was made and released, by place among the actions; `None` is before the
-/// first, or never.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct SnapshotAllocation {
-    pub(super) device: SnapshotDevice,
-    pub(super) bytes: i64,
-    pub(super) stack: Option<StackId>,
-    pub(super) first: Option<usize>,
-    pub(super) last: Option<usize>,
+/// The allocations in use when their device has most in use.
+pub(super) fn held_at_peak<'a>(
+    lives: &'a [SnapshotAllocation],
+    devices: &SnapshotDevices,
+) -> Vec<&'a SnapshotAllocation> {
+    let is_held = |life: &&SnapshotAllocation| {
+        devices.get(&life.device).is_some_and(|device| life.is_after(device.num_actions_at_peak))
+    };
+    lives.iter().filter(is_held).collect()
 }
 
-impl SnapshotAllocation {
-    /// Whether it is there at the place of the peak among the actions.
-    fn is_at(&self, peak: Option<usize>) -> bool {
-        match peak {
-            Some(peak) => self.first.is_none_or(|first| first <= peak) && self.last.is_none_or(|last| peak < last),
-            // Nothing was ever more than at the beginning, or there are no actions.
-            None => self.first.is_none(),
-        }
-    }
-}
-
-/// A moment of a snapshot's recording.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum SnapshotMoment {
-    /// When the snapshot was taken.
-    End,
-    /// When the device had the most in use.
-    Peak,
-}
-
-/// The allocations that are in use at a moment.
-pub(super) fn held(snapshot: &MemorySnapshot, moment: SnapshotMoment) -> Vec<SnapshotAllocation> {
-    let mut lives = lives(snapshot);
-    match moment {
-        SnapshotMoment::End => lives.retain(|life| life.last.is_none()),
-        SnapshotMoment::Peak => {
-            let mut devices = devices(snapshot);
-            points(snapshot, &lives, &mut devices);
-            lives.retain(|life| devices.get(&life.device).is_some_and(|device| life.is_at(device.peak)));
-        }
-    }
-    lives
-}
-
-/// Current and peak memory of each device, over time, and the largest holders at the peak.
+/// Current and peak memory of each device, over time, the largest holders at the peak, and why
+/// allocations failed.
 ///
-/// Requested bytes count back from the end: `alloc` adds, `free_completed` subtracts. Reserved
-/// bytes do so by `segment_alloc` and `segment_map`, `segment_free` and `segment_unmap`. Without
-/// actions, the end is the peak.
+/// Requested bytes count back from the end: `alloc` adds, `free_completed` subtracts. Allocated
+/// bytes are those of the blocks; `free_requested` subtracts. Reserved bytes change with
+/// `segment_alloc` and `segment_map`, `segment_free` and `segment_unmap`. Without actions, the end
+/// is the peak.
 pub fn memory_of_snapshot(snapshot: &MemorySnapshot) -> AnalysisResult {
     let lives = lives(snapshot);
-    let mut devices = devices(snapshot);
-    let points = points(snapshot, &lives, &mut devices);
-    let holders = holders(snapshot, &lives, &devices);
-    AnalysisResult::of(
-        &TABLE,
-        devices.into_values().collect(),
-        "the snapshot contains no memory and no actions of the \
-         allocator",
-    )
-    .and(&SERIES, points)
-    .and(&HOLDERS, holders)
-    .and(&bands::TABLE, bands::bands(snapshot, &lives))
-    .drawn_from(bands::TABLE.name, bands::PLOT)
+    let (mut devices, points) = measured(snapshot, &lives);
+    for (device, row) in &mut devices {
+        let state = AllocatorState::of(snapshot, &lives, *device, snapshot.actions.len());
+        let pools = pools(snapshot, &lives, &state);
+        row.cached_bytes = sum(&pools, |pool: &MemoryPoolRow| pool.cached_bytes);
+        row.split_bytes = sum(&pools, |pool: &MemoryPoolRow| pool.split_bytes);
+    }
+    let holders = holders(snapshot, &held_at_peak(&lives, &devices));
+    let none = "the snapshot contains no memory and no actions of the allocator";
+    AnalysisResult::of(&TABLE, devices.into_values().collect(), none)
+        .and(&SERIES, points)
+        .and(&holder::TABLE, holders)
+        .and(&bands::TABLE, bands::bands(snapshot, &lives, None))
+        .and(&out_of_memory::TABLE, out_of_memory::failures(snapshot, &lives))
+        .drawn_from(bands::TABLE.name, bands::PLOT)
 }
 
 /// Memory at the end.
-fn devices(snapshot: &MemorySnapshot) -> BTreeMap<SnapshotDevice, DeviceMemoryRow> {
-    let mut devices: BTreeMap<SnapshotDevice, DeviceMemoryRow> = BTreeMap::new();
+fn devices(snapshot: &MemorySnapshot) -> SnapshotDevices {
+    let mut devices = SnapshotDevices::new();
     for segment in &snapshot.segments {
         let row = devices.entry(segment.device).or_default();
         row.num_segments += 1;
@@ -196,146 +171,92 @@ fn devices(snapshot: &MemorySnapshot) -> BTreeMap<SnapshotDevice, DeviceMemoryRo
     }
     for (device, row) in &mut devices {
         row.device = *device;
-        (row.peak_requested_bytes, row.peak_reserved_bytes) = (row.requested_bytes, row.reserved_bytes);
+        row.peak = MemoryAmount {
+            requested: row.requested_bytes,
+            allocated: row.allocated_bytes,
+            reserved: row.reserved_bytes,
+        };
     }
     devices
 }
 
-fn is_active(snapshot: &MemorySnapshot, block: &crate::memory::snapshot::Block) -> bool {
-    snapshot.strings.text(block.state).starts_with("active")
-}
-
-pub(super) fn lives(snapshot: &MemorySnapshot) -> Vec<SnapshotAllocation> {
-    let mut lives: Vec<SnapshotAllocation> = Vec::new();
-    let mut open: FxHashMap<(SnapshotDevice, u64), usize> = FxHashMap::default();
-    for (at, action) in snapshot.actions.iter().enumerate() {
-        let (Some(address), Some(bytes)) = (action.address, action.size) else { continue };
-        let key = (action.device, address);
-        let life =
-            SnapshotAllocation { device: action.device, bytes, stack: action.stack, first: Some(at), last: None };
-        match snapshot.strings.text(action.action) {
-            "alloc" => {
-                if let Some(before) = open.insert(key, lives.len()).and_then(|before| lives.get_mut(before)) {
-                    before.last = Some(at);
-                }
-                lives.push(life);
-            }
-            "free_completed" => match open.remove(&key).and_then(|life| lives.get_mut(life)) {
-                Some(known) => known.last = Some(at),
-                None => lives.push(SnapshotAllocation { stack: None, first: None, last: Some(at), ..life }),
-            },
-            _ => {}
-        }
-    }
-    for block in snapshot.blocks.iter().filter(|block| is_active(snapshot, block)) {
-        let Some(segment) = snapshot.segments.get(block.segment as usize) else { continue };
-        let is_known = block.address.is_some_and(|address| open.contains_key(&(segment.device, address)));
-        if !is_known {
-            let bytes = block.requested.or(block.size).unwrap_or(0);
-            lives.push(SnapshotAllocation {
-                device: segment.device,
-                bytes,
-                stack: block.stack,
-                first: None,
-                last: None,
-            });
-        }
-    }
-    lives
-}
-
 /// Memory of the devices after each action, with the peaks.
-fn points(
-    snapshot: &MemorySnapshot,
-    lives: &[SnapshotAllocation],
-    devices: &mut BTreeMap<SnapshotDevice, DeviceMemoryRow>,
-) -> Vec<MemoryPoint> {
-    let mut changes: Vec<(i64, i64)> = snapshot.actions.iter().map(|action| (0, reserved(snapshot, action))).collect();
-    let mut held: BTreeMap<SnapshotDevice, (i64, i64)> = BTreeMap::new();
-    for life in lives {
-        match life.first {
-            Some(at) => add_ns(&mut changes[at].0, life.bytes),
-            None => add_ns(&mut held.entry(life.device).or_default().0, life.bytes),
-        }
-        if let Some(at) = life.last {
-            add_ns(&mut changes[at].0, life.bytes.saturating_neg());
-        }
-    }
-    for (device, row) in devices.iter() {
-        held.entry(*device).or_default().1 = row.reserved_bytes;
-    }
-    for (action, (_, reserved)) in snapshot.actions.iter().zip(&changes) {
-        add_ns(&mut held.entry(action.device).or_default().1, reserved.saturating_neg());
-    }
+fn points(snapshot: &MemorySnapshot, lives: &[SnapshotAllocation], devices: &mut SnapshotDevices) -> Vec<MemoryPoint> {
+    let changes = changes(snapshot, lives);
+    let mut held = beginning(snapshot, lives, devices);
     for action in &snapshot.actions {
-        // Memory before the first action.
-        let (requested, reserved) = held.get(&action.device).copied().unwrap_or_default();
         let row = devices.entry(action.device).or_default();
-        (row.peak_requested_bytes, row.peak_reserved_bytes) = (requested, reserved);
+        row.peak = held.get(&action.device).copied().unwrap_or_default();
     }
     let mut points = Vec::new();
-    for (at, (action, change)) in
-        snapshot.actions.iter().zip(&changes).enumerate().filter(|(_, (_, by))| **by != (0, 0))
-    {
+    for (at, (action, change)) in snapshot.actions.iter().zip(&changes).enumerate() {
+        if *change == MemoryAmount::default() {
+            continue;
+        }
         let held = held.entry(action.device).or_default();
-        add_ns(&mut held.0, change.0);
-        add_ns(&mut held.1, change.1);
+        held.add(*change);
         let time_ns = action.time.map(|time| time.0);
         let row = devices.entry(action.device).or_default();
-        row.peak_reserved_bytes = row.peak_reserved_bytes.max(held.1);
-        if held.0 > row.peak_requested_bytes {
-            (row.peak_requested_bytes, row.peak_ns, row.peak) = (held.0, time_ns, Some(at));
+        row.peak.allocated = row.peak.allocated.max(held.allocated);
+        row.peak.reserved = row.peak.reserved.max(held.reserved);
+        if held.requested > row.peak.requested {
+            (row.peak.requested, row.peak_ns, row.num_actions_at_peak) = (held.requested, time_ns, at + 1);
         }
-        points.push(MemoryPoint { device: action.device, time_ns, requested_bytes: held.0, reserved_bytes: held.1 });
+        points.push(MemoryPoint { device: action.device, time_ns, amount: *held });
     }
     points
 }
 
+/// The change by each action.
+fn changes(snapshot: &MemorySnapshot, lives: &[SnapshotAllocation]) -> Vec<MemoryAmount> {
+    let reserved = |action| MemoryAmount { reserved: reserved(snapshot, action), ..MemoryAmount::default() };
+    let mut changes: Vec<MemoryAmount> = snapshot.actions.iter().map(reserved).collect();
+    for life in lives {
+        let allocated = if life.is_released_before { 0 } else { life.block_bytes };
+        if let Some(at) = life.first {
+            add_ns(&mut changes[at].requested, life.bytes);
+            add_ns(&mut changes[at].allocated, allocated);
+        }
+        if let Some(at) = life.last {
+            add_ns(&mut changes[at].requested, life.bytes.saturating_neg());
+        }
+        if let Some(at) = life.released.or(life.last) {
+            add_ns(&mut changes[at].allocated, allocated.saturating_neg());
+        }
+    }
+    changes
+}
+
+/// Memory of the devices before the first action.
+fn beginning(
+    snapshot: &MemorySnapshot,
+    lives: &[SnapshotAllocation],
+    devices: &SnapshotDevices,
+) -> BTreeMap<SnapshotDevice, MemoryAmount> {
+    let mut held: BTreeMap<SnapshotDevice, MemoryAmount> = BTreeMap::new();
+    for life in lives.iter().filter(|life| life.first.is_none()) {
+        let held = held.entry(life.device).or_default();
+        add_ns(&mut held.requested, life.bytes);
+        if !life.is_released_before {
+            add_ns(&mut held.allocated, life.block_bytes);
+        }
+    }
+    for (device, row) in devices {
+        held.entry(*device).or_default().reserved = row.reserved_bytes;
+    }
+    for action in &snapshot.actions {
+        let change = reserved(snapshot, action).saturating_neg();
+        add_ns(&mut held.entry(action.device).or_default().reserved, change);
+    }
+    held
+}
+
 /// The change of reserved bytes by an action.
-fn reserved(snapshot: &MemorySnapshot, action: &crate::memory::snapshot::Action) -> i64 {
+fn reserved(snapshot: &MemorySnapshot, action: &Action) -> i64 {
     let size = action.size.unwrap_or(0);
     match snapshot.strings.text(action.action) {
         "segment_alloc" | "segment_map" => size,
         "segment_free" | "segment_unmap" => size.saturating_neg(),
         _ => 0,
     }
-}
-
-fn holders(
-    snapshot: &MemorySnapshot,
-    lives: &[SnapshotAllocation],
-    devices: &BTreeMap<SnapshotDevice, DeviceMemoryRow>,
-) -> Vec<MemoryHolderRow> {
-    let mut rows: BTreeMap<(SnapshotDevice, Option<u32>), MemoryHolderRow> = BTreeMap::new();
-    for life in lives {
-        let Some(device) = devices.get(&life.device) else { continue };
-        if life.is_at(device.peak) {
-            let row = rows.entry((life.device, life.stack.map(|stack| stack.0))).or_default();
-            (row.device, row.stack) = (life.device, life.stack);
-            add_ns(&mut row.held_bytes, life.bytes);
-            row.largest_bytes = row.largest_bytes.max(life.bytes);
-            row.num_blocks += 1;
-            row.share = row.held_bytes as f64 / device.peak_requested_bytes.max(1) as f64;
-        }
-    }
-    let mut rows: Vec<_> = rows.into_values().collect();
-    for row in &mut rows {
-        row.site = row.stack.map(|stack| site(snapshot, stack)).unwrap_or_default();
-    }
-    sort::by(&mut rows, |a, b| a.device.cmp(&b.device).then(b.held_bytes.cmp(&a.held_bytes)));
-    rows
-}
-
-/// The innermost frame of a program in Python that is no part of torch, or else the innermost of
-/// all.
-pub(super) fn site(snapshot: &MemorySnapshot, stack: StackId) -> String {
-    let text = |id| snapshot.strings.text(id);
-    let is_own = |frame: &crate::memory::stack::Frame| {
-        let file = text(frame.file).replace('\\', "/");
-        file.rsplit_once('.').is_some_and(|(_, ending)| ending == "py") && !file.contains("/torch/")
-    };
-    let frames = || snapshot.stacks.frames(stack);
-    let Some(frame) = frames().find(is_own).or_else(|| frames().next()) else { return String::new() };
-    let line = frame.line.map_or_else(String::new, |line| format!(":{line}"));
-    format!("{} ({}{line})", text(frame.function), text(frame.file))
 }

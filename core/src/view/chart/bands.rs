@@ -1,9 +1,10 @@
 //! Draws memory over time as stacked bands, a panel for each device.
 
 use std::collections::BTreeMap;
+use std::hash::Hasher as _;
 
 use maud::{Markup, html};
-use rustc_hash::FxHashMap;
+use rustc_hash::FxHasher;
 
 use super::axis::{ChartAxis, ChartUnit};
 use super::column::ChartColumn;
@@ -14,6 +15,8 @@ use crate::view::svg::{Px, WHOLE, clipped};
 
 /// Room for the labels of sizes, and height of a panel.
 const LEFT: f64 = 70.0;
+/// The left and the right side of the bands.
+pub(in crate::view) const SIDES: [f64; 2] = [LEFT, WIDTH];
 const HEIGHT: f64 = 260.0;
 /// From one panel to the next: its axis and its title.
 const PITCH: f64 = HEIGHT + 56.0;
@@ -80,7 +83,7 @@ pub(super) fn draw(
     }
 }
 
-fn device_name(device: Option<i64>) -> String {
+pub(super) fn device_name(device: Option<i64>) -> String {
     device.map_or_else(|| String::from("pinned memory of the host"), |device| format!("device {device}"))
 }
 
@@ -93,18 +96,14 @@ fn panel_of(device: Option<i64>, pieces: &[BandPiece], unit: ChartUnit) -> Marku
     let across = ChartAxis::linear(ChartUnit::Time, 0.0, after(last), pixels);
     let up = ChartAxis::linear(unit, 0.0, most, HEIGHT);
     let peak = pieces.iter().find(|piece| piece.top() >= most);
-    let mut colours: FxHashMap<&str, usize> = FxHashMap::default();
     let seen: Vec<(&BandPiece, [f64; 4], ChartFill)> = pieces
         .iter()
         .filter_map(|piece| {
             let x = across.at(after(piece.time[0]));
             let size = [across.at(after(piece.time[1])) - x, up.at(piece.top()) - up.at(piece.bottom)];
-            let next = colours.len();
-            let colour = *colours.entry(piece.label.as_str()).or_insert(next);
-            let fill = ChartFill {
-                opacity: Some(OPACITIES[colour / COLOURS.len() % OPACITIES.len()]),
-                colour: COLOURS[colour % COLOURS.len()],
-            };
+            let colour = shade(&piece.label);
+            let fill =
+                ChartFill { opacity: Some(OPACITIES[colour / COLOURS.len()]), colour: COLOURS[colour % COLOURS.len()] };
             let fill = if piece.label.ends_with(SMALL) { GREY } else { fill };
             let is_seen = size[0] >= NARROWEST && size[1] >= LOWEST;
             is_seen.then_some((piece, [x, HEIGHT - up.at(piece.top()), size[0], size[1]], fill))
@@ -130,6 +129,13 @@ fn panel_of(device: Option<i64>, pieces: &[BandPiece], unit: ChartUnit) -> Marku
             }
         }
     }
+}
+
+/// The shade of an origin: the same in each picture, whatever else is in it.
+fn shade(label: &str) -> usize {
+    let mut hasher = FxHasher::default();
+    hasher.write(label.as_bytes());
+    (hasher.finish() >> 32) as usize % (COLOURS.len() * OPACITIES.len())
 }
 
 /// Shades of a colour, where there are more origins than colours.

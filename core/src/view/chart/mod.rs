@@ -11,6 +11,7 @@ mod change;
 mod column;
 mod drawing;
 mod flame;
+mod layout;
 mod pillars;
 mod points;
 mod ranges;
@@ -23,6 +24,7 @@ use super::svg::{Px, finished, fitted, width};
 use crate::analyze::Plot;
 use crate::table::{ColumnType, TableRows};
 use axis::{ChartAxis, ChartUnit};
+pub(super) use bands::SIDES as BANDS_PLOT;
 pub(super) use column::{MOMENTS, find};
 use column::{is_a_measure, is_a_moment};
 use drawing::{ChartDrawing, said};
@@ -41,6 +43,7 @@ enum PlotColumns {
     Change { label: usize, sides: [usize; 2] },
     Bands { time: [usize; 2], bytes: [usize; 2], texts: [usize; 2] },
     Flame { texts: [usize; 2], numbers: [usize; 3], change: Option<usize>, unit: &'static str },
+    Layout { bytes: usize, texts: [usize; 3], breaks: [usize; 2] },
     Ranges { lane: usize, ends: [usize; 2], series: usize, label: usize },
     Steps { time: usize, value: usize, series: Option<usize> },
     Points { x: usize, y: usize, label: usize, ceiling: Option<[usize; 3]> },
@@ -93,6 +96,7 @@ fn drawing(table: &dyn TableRows, plot: Option<Plot>, reason: Option<&str>) -> C
         Some(PlotColumns::Change { label, sides }) => change::draw(table, label, sides),
         Some(PlotColumns::Bands { time, bytes, texts }) => bands::draw(table, time, bytes, texts),
         Some(PlotColumns::Flame { texts, numbers, change, unit }) => flame::draw(table, texts, numbers, (change, unit)),
+        Some(PlotColumns::Layout { bytes, texts, breaks }) => layout::draw(table, bytes, texts, breaks),
         Some(PlotColumns::Ranges { lane, ends, series, label }) => ranges::draw(table, lane, ends, [series, label]),
         Some(PlotColumns::Steps { time, value, series }) => steps::draw(table, time, value, series),
         Some(PlotColumns::Points { x, y, label, ceiling }) => points::draw(table, [x, y], label, ceiling),
@@ -120,6 +124,11 @@ fn found(table: &dyn TableRows, plot: Plot) -> Option<PlotColumns> {
             numbers: [at(depth)?, at(start)?, at(weight)?],
             change: change.and_then(at),
             unit,
+        },
+        Plot::Layout { segment, bytes, state, label, pool, panel } => PlotColumns::Layout {
+            bytes: at(bytes)?,
+            texts: [at(state)?, at(label)?, at(pool)?],
+            breaks: [at(segment)?, at(panel)?],
         },
         Plot::Ranges { lane, start, end, series, label } => PlotColumns::Ranges {
             lane: at(lane)?,

@@ -360,7 +360,7 @@ impl RenderedColumn {
 }
 
 /// Stands for a value that is not known.
-const UNKNOWN: &str = "—";
+pub(super) const UNKNOWN: &str = "—";
 
 /// Whether numbers fall from row to row, and are not all the same.
 fn is_descending(numbers: &[Option<f64>]) -> bool {

@@ -1,15 +1,20 @@
 //! Writes the page of a memory snapshot.
 
-use maud::html;
+use std::rc::Rc;
+
+use maud::{Markup, html};
 
 use super::grid::{CellKind, ReportGrid, col};
+use super::memory_events::found_events;
+use super::memory_moment::memory_at;
 use super::section::{ReportSections, SectionOutcome};
 use super::source::{ReportResult, ReportSource, frame, table};
 use super::words::plural;
-use crate::analyze::{AnalysisResult, Plot, memory_of_snapshot, tables};
+use crate::analyze::{AnalysisResult, Plot, memory_of_snapshot, memory_state, tables};
 use crate::memory::MemorySnapshot;
+use crate::table::TableColumn;
 use crate::view::align::TimeAlignment;
-use crate::view::chart::figure;
+use crate::view::chart::{BANDS_PLOT, figure};
 use crate::view::screen::Screen;
 use crate::view::session::Session;
 use crate::view::svg::finished;
@@ -22,11 +27,14 @@ const DEVICES: ReportGrid = ReportGrid::unsaved(
     &[
         col("device", "device", CellKind::Key),
         col("peak_requested_bytes", "peak requested", CellKind::Bytes),
+        col("peak_allocated_bytes", "peak allocated", CellKind::Bytes),
         col("peak_reserved_bytes", "peak reserved", CellKind::Bytes),
         col("requested_bytes", "requested at end", CellKind::Bytes),
         col("allocated_bytes", "allocated at end", CellKind::Bytes),
         col("reserved_bytes", "reserved at end", CellKind::Bytes),
-        col("free_bytes", "free in it", CellKind::Bytes),
+        col("cached_bytes", "in free segments", CellKind::Bytes),
+        col("split_bytes", "free beside memory in use", CellKind::Bytes),
+        col("split_share", "share of reserved", CellKind::Share),
         col("largest_free_bytes", "largest free block", CellKind::Bytes),
         col("num_segments", "segments", CellKind::Count),
         col("num_blocks", "blocks in use", CellKind::Count),
@@ -51,25 +59,42 @@ const HOLDERS: ReportGrid = ReportGrid::unsaved(
 /// Requested bytes of each device over time.
 const OVER_TIME: Plot = Plot::Steps { time: "time_ns", value: "requested_bytes", series: Some("device") };
 
-/// The body of a page about a memory snapshot, as HTML: memory by device, over time, and by origin.
-///
-/// ```
-/// use kinetoscope::{Input, Limits, Recording, read_file, view::memory_page};
-/// let json = br#"{"segments": [{"device": 0, "address": 512, "total_size": 2048, "blocks": []}], "device_traces": []}"#;
-/// let Recording::MemorySnapshot(snapshot) = read_file(Input::new(json), Limits::default())? else { panic!() };
-/// assert!(memory_page(&snapshot, "snapshot.json").contains("Memory by device"));
-/// # Ok::<(), kinetoscope::Error>(())
-/// ```
-pub fn memory_page(snapshot: &MemorySnapshot, title: &str) -> String {
+/// The allocations that failed.
+const FAILURES: ReportGrid = ReportGrid::unsaved(
+    &tables::OUT_OF_MEMORY,
+    "Memory when an allocation failed",
+    &[
+        col("device", "device", CellKind::Key),
+        col("site", "origin", CellKind::Name),
+        col("asked_bytes", "asked", CellKind::Bytes),
+        col("device_free_bytes", "free on the device", CellKind::Bytes),
+        col("usable_bytes", "free pieces", CellKind::Bytes),
+        col("largest_free_bytes", "largest", CellKind::Bytes),
+        col("other_streams_bytes", "of other streams", CellKind::Bytes),
+        col("private_bytes", "of other pools", CellKind::Bytes),
+        col("waiting_bytes", "waiting", CellKind::Bytes),
+        col("allocated_bytes", "in use", CellKind::Bytes),
+        col("reserved_bytes", "reserved", CellKind::Bytes),
+        col("holder_bytes", "most held", CellKind::Bytes),
+        col("holder", "by", CellKind::Name),
+    ],
+);
+
+/// The body of a page about a memory snapshot, as HTML. Scripts replace what has a `data-fragment`
+/// by answers of [`MemorySession`](crate::view::MemorySession).
+pub(in crate::view) fn memory_page(snapshot: &MemorySnapshot, title: &str) -> String {
     let session = Session::default();
     let screen = Screen::new(&session, TimeAlignment::default(), false);
     let source = ReportSource::of(&screen);
     let answer = memory_of_snapshot(snapshot);
     let mut sections = ReportSections::default();
+    sections.add("out_of_memory", "Out of memory", failures(&source, &answer));
     sections.add("memory", "Memory", devices(&source, &answer));
-    sections.add("bands", "Allocations over time", bands(&answer));
+    sections.add("bands", "Allocations over time", bands(snapshot, &answer));
+    sections.add("state", "Memory by address", state(&source, snapshot));
     sections.add("over_time", "Memory over time", over_time(&answer));
     sections.add("origins", "Memory by origin", holders(&source, &answer));
+    sections.add("events", "Events", Ok(events(snapshot)));
     sections.add("health", "Defects of the file", Ok(defects(snapshot)));
     sections.finish();
     let facts =
@@ -85,6 +110,25 @@ pub fn memory_page(snapshot: &MemorySnapshot, title: &str) -> String {
     })
 }
 
+fn failures(source: &ReportSource<'_>, answer: &AnalysisResult) -> ReportResult<SectionOutcome> {
+    let rows = frame(answer, FAILURES.table, MAX_ROWS)?;
+    if rows.num_rows == 0 {
+        return Ok(SectionOutcome::Nothing);
+    }
+    let advice = TableColumn { table: FAILURES.table, name: "advice" };
+    let mut seen = Vec::new();
+    for row in 0..rows.num_rows {
+        let words = rows.text(advice, row).unwrap_or("The file does not say what was asked for, or what was free");
+        if !seen.contains(&words) {
+            seen.push(words);
+        }
+    }
+    Ok(SectionOutcome::wide(html! {
+        @for words in seen { p { (words) "." } }
+        (FAILURES.html(source, &rows))
+    }))
+}
+
 fn devices(source: &ReportSource<'_>, answer: &AnalysisResult) -> ReportResult<SectionOutcome> {
     let rows = frame(answer, DEVICES.table, MAX_ROWS)?;
     if rows.num_rows == 0 {
@@ -93,14 +137,46 @@ fn devices(source: &ReportSource<'_>, answer: &AnalysisResult) -> ReportResult<S
     Ok(SectionOutcome::wide(DEVICES.html(source, &rows)))
 }
 
-fn bands(answer: &AnalysisResult) -> ReportResult<SectionOutcome> {
-    let bands = table(answer, tables::MEMORY_BANDS.name)?;
-    if bands.num_rows() == 0 {
+fn bands(snapshot: &MemorySnapshot, answer: &AnalysisResult) -> ReportResult<SectionOutcome> {
+    if table(answer, tables::MEMORY_BANDS.name)?.num_rows() == 0 {
         return Ok(SectionOutcome::Nothing);
     }
+    let (start, end) = tables::memory_extent(snapshot);
+    let figure = band_figure(answer)?;
     Ok(SectionOutcome::wide(html! {
-        figure class="ks-picture" { (figure(&**bands, Some(tables::BANDS_PLOT), None)) }
+        div class="ks-zoomed" data-fragment="bands" data-length=(end.saturating_sub(start))
+            data-left=(BANDS_PLOT[0]) data-right=(BANDS_PLOT[1]) { (figure) }
     }))
+}
+
+/// The picture of allocations over time.
+pub(in crate::view) fn band_figure(answer: &AnalysisResult) -> ReportResult<Markup> {
+    let bands = table(answer, tables::MEMORY_BANDS.name)?;
+    Ok(html! { figure class="ks-picture" { (figure(&**bands, Some(tables::BANDS_PLOT), answer.reason)) } })
+}
+
+/// Memory when an allocation failed, or else at the peak.
+fn state(source: &ReportSource<'_>, snapshot: &MemorySnapshot) -> ReportResult<SectionOutcome> {
+    let (moment, state) = match memory_state(snapshot, "oom") {
+        Ok(state) => ("oom", state),
+        Err(_) => ("peak", memory_state(snapshot, "peak").map_err(Rc::new)?),
+    };
+    if table(&state, tables::MEMORY_POOLS.name)?.num_rows() == 0 {
+        return Ok(SectionOutcome::Nothing);
+    }
+    let shown = memory_at(source, &state)?;
+    let note = if moment == "oom" { "when the last allocation failed" } else { "at the peak of each device" };
+    let markup = html! {
+        div data-fragment="state" data-at=(moment) data-actions=(snapshot.actions.len()) { (shown) }
+    };
+    Ok(SectionOutcome::wide(markup).with_note(note.to_owned()))
+}
+
+fn events(snapshot: &MemorySnapshot) -> SectionOutcome {
+    if snapshot.actions.is_empty() {
+        return SectionOutcome::Nothing;
+    }
+    SectionOutcome::wide(html! { div data-fragment="events" { (found_events(snapshot, "", 0)) } })
 }
 
 fn over_time(answer: &AnalysisResult) -> ReportResult<SectionOutcome> {

@@ -14,6 +14,8 @@ mod grid;
 mod health;
 mod iterations;
 mod memory;
+mod memory_events;
+mod memory_moment;
 mod memory_snapshot;
 mod number_scale;
 mod part;
@@ -40,9 +42,11 @@ use super::svg::finished;
 use crate::analyze::outline;
 pub(super) use difference::answer as difference;
 pub(super) use edited::EditCounts;
-pub use memory_snapshot::memory_page;
+pub(super) use memory_events::found_events;
+pub(super) use memory_moment::memory_at;
+pub(super) use memory_snapshot::{band_figure, memory_page};
 use section::{ReportSections, SectionOutcome};
-use source::ReportSource;
+pub(super) use source::ReportSource;
 
 /// Width in pixels of the static picture of the timeline.
 const PICTURE: u32 = 1200;

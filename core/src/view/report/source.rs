@@ -22,7 +22,7 @@ use crate::view::session_trace::TraceView;
 use crate::view::shown_kind::ShownKind;
 
 /// The traces of a report: one, or those of a job in the order of their ranks.
-pub(super) struct ReportSource<'a> {
+pub(in crate::view) struct ReportSource<'a> {
     screen: &'a Screen<'a>,
     traces: Vec<RankedTrace>,
     /// Cached results, for sections with equal requests.
@@ -32,13 +32,13 @@ pub(super) struct ReportSource<'a> {
 }
 
 /// A value, or the error of an analysis, which sections with equal requests share.
-pub(super) type ReportResult<T> = Result<T, Rc<Error>>;
+pub(in crate::view) type ReportResult<T> = Result<T, Rc<Error>>;
 
 /// The name of an analysis, with its options.
 type AnswerKey = (&'static str, &'static str);
 
 impl<'a> ReportSource<'a> {
-    pub(super) fn of(screen: &'a Screen<'a>) -> Self {
+    pub(in crate::view) fn of(screen: &'a Screen<'a>) -> Self {
         Self { screen, traces: screen.session.ranked(), answers: RefCell::default(), options: Cow::Borrowed(OPTIONS) }
     }
 

@@ -13,8 +13,10 @@ from kinetoscope._base import text
 from kinetoscope._base.tell import tell, tell_problem, tell_sentences
 from kinetoscope._cli.arguments import Command, CommandGroup, Group, command, count, flag, integer, number
 from kinetoscope._cli.output_format import PICTURES, WritingOptions, add_writing, format_of, print_or_write
-from kinetoscope._cli.reading import ReadingOptions, add_rank, add_reading, add_traces, read_traces, report_defects
+from kinetoscope._cli.reading import ReadingOptions, add_rank, add_reading, add_traces, read_recordings, report_defects
+from kinetoscope._cli.snapshot import STATE, STATE_SUMMARY, add_moment, analyzed
 from kinetoscope._cli.terminal import busy
+from kinetoscope.tables import Tables
 
 if TYPE_CHECKING:
     from kinetoscope._analysis.result import AnalysisResult
@@ -71,7 +73,8 @@ class AnalyzeOptions(NamedTuple):
 def analyses() -> list[Command]:
     """Returns a command for each analysis of the core, with its options."""
     template = command("", "", add_arguments=add_result, options=AnalyzeOptions, run=_analyze)
-    return [
+    state = template._replace(name=STATE, summary=STATE_SUMMARY, add_arguments=_add_state_arguments)
+    of_traces = [
         template._replace(
             name=analysis["name"],
             summary=analysis["doc"][:1].upper() + analysis["doc"][1:],
@@ -79,6 +82,7 @@ def analyses() -> list[Command]:
         )
         for analysis in json.loads(_native.analyses_json())
     ]
+    return sorted([*of_traces, state], key=lambda command: command.name)
 
 
 ANALYZE = CommandGroup(
@@ -101,6 +105,13 @@ def _add_arguments(analysis: dict[str, Any], parser: argparse.ArgumentParser) ->
         is_by = option["name"] == "by"
         _add_option(group, option | {"choices": [*option["choices"], _PHASE]} if is_by else option)
     add_result(parser, has_by="by" in names)
+
+
+def _add_state_arguments(parser: argparse.ArgumentParser) -> None:
+    add_traces(parser)
+    parser.set_defaults(analysis=STATE, parameters=[])
+    add_moment(parser)
+    add_result(parser)
 
 
 def add_named_part(group: Group) -> None:
@@ -193,13 +204,18 @@ def _analyze(options: AnalyzeOptions) -> None:
     extension = format_of(options.result.writing, PICTURES)
     found = read_input(options.traces, options.result)
     with busy(f"computing {options.analysis}"):
-        result = found.analyze(options.analysis, **given, **options.result.parameters())
+        if isinstance(found, Tables):
+            result = analyzed(found, options.analysis, given, options.result.parameters())
+        elif options.analysis == STATE:
+            raise ValueError(f"expected a memory snapshot for {STATE}, found a trace or a job")
+        else:
+            result = found.analyze(options.analysis, **given, **options.result.parameters())
     print_or_write_result(result, options.result, extension)
 
 
-def read_input(paths: list[str], options: ResultOptions) -> Trace | TraceSet:
-    """Reads traces as `read_traces`, and reports their defects."""
-    found = read_traces(paths, options.reading, rank=options.rank, output=options.writing.output)
+def read_input(paths: list[str], options: ResultOptions) -> Trace | TraceSet | Tables:
+    """Reads files as `read_recordings`, and reports their defects."""
+    found = read_recordings(paths, options.reading, rank=options.rank, output=options.writing.output)
     report_defects(found)
     return found
 

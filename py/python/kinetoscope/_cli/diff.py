@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import argparse
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from kinetoscope._analysis.differences import diff
 from kinetoscope._cli.analyze import ResultOptions, add_result, print_or_write_result, read_input
 from kinetoscope._cli.arguments import command
 from kinetoscope._cli.output_format import PICTURES, format_of
+from kinetoscope._cli.snapshot import refuse_options
 from kinetoscope._cli.terminal import busy
+from kinetoscope.tables import Tables
 from kinetoscope.trace_set import TraceSet
 
 
@@ -23,8 +25,8 @@ class DiffOptions(NamedTuple):
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
     source = "file, folder, archive or URL"
-    parser.add_argument("before", metavar="BEFORE", help=f"baseline trace or job: {source}")
-    parser.add_argument("after", metavar="AFTER", help=f"trace or job to compare with the baseline: {source}")
+    parser.add_argument("before", metavar="BEFORE", help=f"baseline trace, job or memory snapshot: {source}")
+    parser.add_argument("after", metavar="AFTER", help=f"the same, to compare with the baseline: {source}")
     add_result(parser)
 
 
@@ -35,17 +37,25 @@ def _diff(options: DiffOptions) -> None:
         raise ValueError(
             f"expected no --et with two traces, found {result.reading.et}: store each Execution Trace beside its trace"
         )
-    before, after = read_input([options.before], result), read_input([options.after], result)
-    if isinstance(before, TraceSet) != isinstance(after, TraceSet):
-        raise ValueError("expected two traces or two jobs, found one of each")
+    before: Any = read_input([options.before], result)
+    after: Any = read_input([options.after], result)
+    kinds = {_kind(before), _kind(after)}
+    if len(kinds) > 1 or not kinds <= {"a trace", "a job", "a memory snapshot"}:
+        raise ValueError(f"expected two traces, two jobs or two memory snapshots, found {' and '.join(sorted(kinds))}")
+    if isinstance(before, Tables):
+        refuse_options(before, result.parameters())
     with busy("comparing"):
         differences = diff(before, after, **result.parameters())
     print_or_write_result(differences, result, extension)
 
 
+def _kind(found: object) -> str:
+    return found.sort if isinstance(found, Tables) else "a job" if isinstance(found, TraceSet) else "a trace"
+
+
 DIFF = command(
     "diff",
-    "Compare two traces or two jobs: changes in speed, where and by how much",
+    "Compare two traces, jobs or memory snapshots: what changed, where and by how much",
     add_arguments=_add_arguments,
     options=DiffOptions,
     run=_diff,

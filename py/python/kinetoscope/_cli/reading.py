@@ -120,20 +120,19 @@ def read_trace(path: str, options: ReadingOptions, output: Path | None = None) -
     """
     found = read_path(path, options, output)
     if isinstance(found, Tables):
-        other = f"{found.sort}, which only summary, export and doctor support"
-        raise _native.UnsupportedTraceError(f"expected a trace, found {other}: {path}")
+        raise _native.UnsupportedTraceError(f"expected a trace, found {found.sort}: {path}")
     return found
 
 
-def read_traces(
+def read_recordings(
     paths: Sequence[str], options: ReadingOptions, *, rank: int | None, output: Path | None
-) -> Trace | TraceSet:
-    """Reads one path as `read_trace`, or several as one job, and selects a rank.
+) -> Trace | TraceSet | Tables:
+    """Reads one path as `read_path`, or several as one job, and selects a rank.
 
-    Raises the errors of `read_trace`, and ValueError if the rank is missing or `output` is an
+    Raises the errors of `read_path`, and ValueError if the rank is missing or `output` is an
     input file.
     """
-    found = read_trace(paths[0], options, output) if len(paths) == 1 else _read_several(paths, options, output)
+    found = read_path(paths[0], options, output) if len(paths) == 1 else _read_several(paths, options, output)
     selected = found if rank is None else _select_rank(found, rank)
     if output:
         refuse_input(output)
@@ -168,7 +167,9 @@ def _read_several(paths: Sequence[str], options: ReadingOptions, output: Path | 
     return job
 
 
-def _select_rank(found: Trace | TraceSet, rank: int) -> Trace | TraceSet:
+def _select_rank(found: Trace | TraceSet | Tables, rank: int) -> Trace | TraceSet:
+    if isinstance(found, Tables):
+        raise ValueError(f"expected a trace with --rank, found {found.sort}")  # noqa: TRY004 - a user's mistake
     if not isinstance(found, TraceSet):
         if found.rank in {rank, None}:
             return found

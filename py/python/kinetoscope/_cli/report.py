@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from kinetoscope._base.tell import tell
 from kinetoscope._cli.arguments import Group, command, flag
 from kinetoscope._cli.output import expect_extension
-from kinetoscope._cli.reading import ReadingOptions, add_rank, add_reading, add_traces, read_traces
+from kinetoscope._cli.reading import ReadingOptions, add_rank, add_reading, add_traces, read_recordings
+from kinetoscope._cli.snapshot import write_report
 from kinetoscope._cli.terminal import busy
 from kinetoscope._cli.trim import add_redact
 from kinetoscope._io.atomic import write_bytes
 from kinetoscope._report.size_limit import num_bytes
+from kinetoscope.tables import Tables
 
 
 class ContentOptions(NamedTuple):
@@ -119,15 +121,15 @@ def _write_viewer(path: Path) -> Path:
 
 def _write_report(paths: list[str], output: Path, options: ContentOptions) -> Path:
     expect_extension(output, ".html", ".htm")
-    found = read_traces(paths, options.reading, rank=options.rank, output=output)
+    found = read_recordings(paths, options.reading, rank=options.rank, output=output)
+    content: dict[str, Any] = {
+        "title": options.title,
+        "redact": options.redact or False,
+        "max_size": options.max_size,
+        "static": options.static,
+    }
     with busy(f"writing {output}"):
-        return found.report(
-            output,
-            title=options.title,
-            redact=options.redact or False,
-            max_size=options.max_size,
-            static=options.static,
-        )
+        return write_report(found, output, content) if isinstance(found, Tables) else found.report(output, **content)
 
 
 REPORT = command(

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from kinetoscope import _native
 from kinetoscope._cli.arguments import command
 from kinetoscope._cli.output_format import WritingOptions, add_writing, format_of, print_or_write
-from kinetoscope._cli.reading import ReadingOptions, add_rank, add_reading, add_traces, read_traces, report_defects
+from kinetoscope._cli.reading import ReadingOptions, add_rank, add_reading, add_traces, read_recordings, report_defects
 from kinetoscope._cli.terminal import busy
 
 
@@ -32,7 +32,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _sql(options: SqlOptions) -> None:
     extension = format_of(options.writing)
-    found = read_traces(options.traces, options.reading, rank=options.rank, output=options.writing.output)
+    found = read_recordings(options.traces, options.reading, rank=options.rank, output=options.writing.output)
     report_defects(found)
     with busy("running the query"):
         table = found.sql(options.query)

@@ -35,14 +35,13 @@ def write_report(
         return report_page(traces, title, snapshots, {} if carried is traces else _num_removed(carried))
 
     if static:
-        return write_bytes(path, expect_size(_static_page(traces, title), max_size))
+        return write_bytes(path, expect_size(static_page(title, _body(traces, title, {})), max_size))
     return write_bytes(path, fitting_page(traces, max_size, page))
 
 
-def _static_page(traces: Ranked, title: str) -> bytes:
-    """Builds the report without its timeline: tables and pictures, no scripts."""
-    page = _page(title, _body(traces, title, {}), asset("style.css").decode(), "")
-    return page.encode("utf-8", "replace")
+def static_page(title: str, body: str) -> bytes:
+    """Builds a page of tables and pictures, without scripts."""
+    return _page(title, body, asset("style.css").decode(), "").encode("utf-8", "replace")
 
 
 def report_page(
@@ -93,19 +92,19 @@ def page_of(title: str, body: str, data: str, opens_at: str = "") -> str:
     view = json.dumps({"hash": opens_at, "notes": []})
     state = f'<script type="application/json" id="ks-view">{view}</script>' if opens_at else ""
     script = _script(asset("unpack.js").decode())
-    data = f"{_data('ks-wasm', asset('kinetoscope.wasm.gz'))}{data}{_data('ks-script', _packed_script())}{state}"
+    data = f"{embedded('ks-wasm', asset('kinetoscope.wasm.gz'))}{data}{embedded('ks-script', _packed_script())}{state}"
     return _page(title, body, asset("style.css").decode(), script, data)
 
 
 @cache
 def _packed_script() -> bytes:
     """Returns the script of a page, compressed: `unpack.js` runs it."""
-    return gzip.compress(asset("page.js"), 9, mtime=0)
+    return gzip.compress(asset("viewer.js"), 9, mtime=0)
 
 
 def _page(title: str, body: str, style: str, script: str, data: str = "") -> str:
     kind, element = ("ks-page", f"<script>{script}</script>") if script else ("ks-page ks-static", "")
-    scripts = [script, asset("page.js").decode()] if script else []
+    scripts = [script, asset("viewer.js").decode()] if script else []
     return (
         f"<!doctype html><html lang='en'><head><meta charset='utf-8'>"
         f'<meta http-equiv="Content-Security-Policy" content="{_policy(scripts, style)}">'
@@ -151,10 +150,11 @@ def snapshot_data(rank: int | None, content: bytes, name: str = "") -> str:
     """Embeds a snapshot. `rank` and `name` override those of the trace."""
     attributes = "" if rank is None else f' data-rank="{rank}"'
     attributes += f' data-name="{text.escaped(name)}"' if name else ""
-    return _data("ks-snapshot", content, attributes)
+    return embedded("ks-snapshot", content, attributes)
 
 
-def _data(kind: str, content: bytes, attributes: str = "") -> str:
+def embedded(kind: str, content: bytes, attributes: str = "") -> str:
+    """Returns an element with bytes for the page's script, found by its class `kind`."""
     packed = _native.base85(content)
     return f'<script type="application/octet-stream;base85" class="{kind}"{attributes}>{packed}</script>'
 

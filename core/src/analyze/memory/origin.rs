@@ -1,0 +1,51 @@
+//! Names what in the program a stack comes from.
+
+use crate::id::StackId;
+use crate::memory::MemorySnapshot;
+use crate::memory::stack::Frame;
+
+/// The words for memory without a stack.
+pub(super) const UNKNOWN: &str = "(origin not recorded)";
+
+/// The origin of a stack: the innermost frame of a program in Python that is no part of torch. For
+/// stacks of C++ alone, as of backward passes, the operator of autograd and that of ATen in it. Else
+/// the innermost frame.
+pub(crate) fn site(snapshot: &MemorySnapshot, stack: Option<StackId>) -> String {
+    let Some(stack) = stack else { return String::from(UNKNOWN) };
+    let text = |id| snapshot.strings.text(id);
+    let is_python = |frame: &Frame| text(frame.file).rsplit_once('.').is_some_and(|(_, ending)| ending == "py");
+    let is_own = |frame: &Frame| is_python(frame) && !text(frame.file).replace('\\', "/").contains("/torch/");
+    let frames = || snapshot.stacks.frames(stack);
+    if let Some(frame) = frames().find(is_own) {
+        return place(snapshot, frame);
+    }
+    let function = |frame: Frame| text(frame.function);
+    if !frames().any(|frame| is_python(&frame)) {
+        let operator = frames().map(function).find_map(aten_operator);
+        let node = frames().map(function).find_map(autograd_node);
+        match (node, operator) {
+            (Some(node), Some(operator)) => return format!("{node}: aten::{operator}"),
+            (Some(node), None) => return node.to_owned(),
+            (None, Some(operator)) => return format!("aten::{operator}"),
+            (None, None) => {}
+        }
+    }
+    frames().next().map_or_else(|| String::from(UNKNOWN), |frame| place(snapshot, frame))
+}
+
+fn place(snapshot: &MemorySnapshot, frame: Frame) -> String {
+    let text = |id| snapshot.strings.text(id);
+    let line = frame.line.map_or_else(String::new, |line| format!(":{line}"));
+    format!("{} ({}{line})", text(frame.function), text(frame.file))
+}
+
+/// `mm` of `at::_ops::mm::call(…)`.
+fn aten_operator(function: &str) -> Option<&str> {
+    function.strip_prefix("at::_ops::")?.split("::").next()
+}
+
+/// `AddmmBackward0` of `torch::autograd::generated::AddmmBackward0::apply(…)`.
+fn autograd_node(function: &str) -> Option<&str> {
+    let (node, method) = function.strip_prefix("torch::autograd::generated::")?.split_once("::")?;
+    method.starts_with("apply(").then_some(node)
+}
