@@ -52,7 +52,7 @@ esac
 root=$(pwd)
 flags=(
     -Ctarget-feature=+simd128 # in every browser since 2023
-    -Cllvm-args=-inline-threshold=15 # a seventh smaller; reading takes a tenth longer
+    -Cllvm-args=-inline-threshold=5 # a seventh smaller; reading takes a tenth longer
     # The places of panics name source files: not those of the machine that compiled them.
     "--remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=/cargo"
     "--remap-path-prefix=$root=/kinetoscope"

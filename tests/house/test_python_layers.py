@@ -34,6 +34,7 @@ LAYERS = Layers(
         ("_analysis", "_notebook"): "ks.diff(a, b).timeline(), imported at the call",
         ("chakra", "replay"): "job.to_chakra() compares the ranks as a replay does, imported at the call",
         ("trace", "_report"): "trace.report(), render_static() and its HTML, imported at the call",
+        ("memory", "_report"): "snapshot.report(), imported at the call",
         ("trace", "_notebook"): "trace.timeline(), imported at the call",
         ("trace_set", "_report"): "job.report() and render_static(), imported at the call",
         ("trace_set", "_notebook"): "job.timeline(), imported at the call",

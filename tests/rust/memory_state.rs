@@ -56,7 +56,9 @@ impl Allocator {
         };
         match choice % 8 {
             0 => {
-                let address = (0..).map(|at| (at + 1) * 16 * SEGMENT).find(|at| !self.segments.contains(at))?;
+                let address = (1..=self.segments.len() as u64 + 1)
+                    .map(|at| at * 16 * SEGMENT)
+                    .find(|at| !self.segments.contains(at))?;
                 self.segments.push(address);
                 Some(action("segment_alloc", address, SEGMENT))
             }

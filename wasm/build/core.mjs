@@ -10,6 +10,15 @@ const BOUND = join(DIST, `${NAME}_bg.wasm`);
 const STAMP = join(DIST, `${NAME}.stamp`);
 const WASM_OPT = join(MODULES, "binaryen/bin/wasm-opt");
 
+const SMALLER = [
+  "--low-memory-unused", // data begins behind the stack, at a megabyte
+  "--flatten",
+  "--rereloop",
+  "-Oz",
+  "-Oz", // the first one leaves work to a second
+  "--reorder-functions-by-name", // those of the same generic code side by side, where gzip sees that they are alike
+];
+
 /** The compiled core. */
 export const CORE = join(DIST, "kinetoscope.wasm");
 
@@ -23,8 +32,7 @@ export function buildCore() {
   rmSync(DIST, { recursive: true, force: true });
   mkdirSync(DIST, { recursive: true });
   run(bindgen(version), [COMPILED, "--target", "web", "--omit-default-module-path", "--out-dir", DIST]);
-  // Functions of the same generic code lie side by side, where gzip sees that they are alike: 2 % less.
-  run(process.execPath, [WASM_OPT, "-Oz", "--reorder-functions-by-name", BOUND, "-o", CORE]);
+  run(process.execPath, [WASM_OPT, ...SMALLER, BOUND, "-o", CORE]);
   writeFileSync(STAMP, stamp);
 }
 

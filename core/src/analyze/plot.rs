@@ -58,8 +58,8 @@ pub enum Plot {
         /// The column that tells the panels apart.
         panel: &'static str,
     },
-    /// A piece of memory a row, one after another, on lines as long as needed; a panel for each value
-    /// of a column.
+    /// A piece of memory a row, one after another, on as many lines as needed; a panel for each
+    /// value of a column.
     Layout {
         /// The column of the segment, between which there is a gap.
         segment: &'static str,

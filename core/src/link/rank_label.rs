@@ -106,7 +106,7 @@ impl fmt::Display for RankLabel {
             let separator = if at == 0 { "" } else { "-" };
             match *dimension {
                 RANK => write!(out, "{separator}rank {number}")?,
-                other => write!(out, "{separator}{}{number}", DIMENSIONS[usize::from(other)].to_uppercase())?,
+                other => write!(out, "{separator}{}{number}", DIMENSIONS[usize::from(other)].to_ascii_uppercase())?,
             }
         }
         Ok(())

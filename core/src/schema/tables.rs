@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use super::schema_table::{SchemaTable, TableOwner};
+use crate::analyze::tables::MEMORY_HOLDERS;
 use crate::analyze::{
     ANALYSES, AnalysisResult, KERNEL_SOURCES, diff, flame_changes, memory_growth, memory_of_snapshot,
-    memory_of_timeline,
+    memory_of_timeline, memory_state,
 };
 use crate::link::LinkedTrace;
 use crate::memory::{MemorySnapshot, MemoryTimeline};
@@ -34,8 +35,11 @@ pub fn schema() -> Vec<SchemaTable> {
     all.extend(recorded("chakra", CHAKRA_TABLES));
     all.extend(recorded("flight_recorder", FLIGHT_TABLES));
     all.extend(recorded("memory_snapshot", MEMORY_SNAPSHOT_TABLES));
-    all.extend(answered("memory_snapshot", "memory", &memory_of_snapshot(&MemorySnapshot::default())));
     let nothing = MemorySnapshot::default();
+    all.extend(answered("memory_snapshot", "memory", &memory_of_snapshot(&nothing)));
+    // The end is a moment of every snapshot. The table of holders is also one of `memory`.
+    let states = memory_state(&nothing, "end").map(|state| answered("memory_snapshot", "memory_state", &state));
+    all.extend(states.into_iter().flatten().filter(|table| table.table != MEMORY_HOLDERS.name));
     all.extend(answered("memory_snapshot", "diff", &memory_growth(&nothing, &nothing)));
     all.extend(recorded("memory_timeline", MEMORY_TIMELINE_TABLES));
     all.extend(answered("memory_timeline", "memory", &memory_of_timeline(&MemoryTimeline::default())));

@@ -56,21 +56,21 @@ class MemorySnapshot(Tables):
         * `memory_holders`: bytes in use at the peak, by origin. `site` is the innermost frame
           outside of torch, `stack_id` refers to `frames`. Both are null for allocations before the
           first action.
-        * `out_of_memory`: each allocation that failed. `cause` is the first of these that, with all
-          before it, would have been enough: memory of the device (`limit`: the process may not take
-          it), free `pieces` of the same pool and stream, of other `streams`, memory `waiting` for
-          other streams, and free pieces of other pools (`private_pools`). Else it is `in_use`.
-          `advice` says what helps, `holder` is the origin that held most.
+        * `out_of_memory`: each allocation that failed. `cause` is the first kind of memory that,
+          with all before it, would have been enough. In order: that of the device (`limit`: the
+          process may not take it), free `pieces` of the same pool and stream, then of `streams`.
+          Then memory `waiting` for other streams, and `private_pools`. Else it is `in_use`.
+          `advice` says how to have it; `holder` is the origin that held most.
         """
         return AnalysisResult(*self._native.memory())
 
     def memory_state(self, at: str | int = "end") -> AnalysisResult:
         """Rebuilds the allocator's memory at a moment, by pool and stream.
 
-        `at` is `"end"`, `"peak"` (of each device), `"oom"` (the last allocation that failed), or the
-        row of `actions` that has just happened. Counts back from the segments at the end, so that
-        actions that the recording lost do not matter. Blocks that the file lacks have the requested
-        size, rounded up to 512 bytes; a rest that the allocator would not cut off belongs to them.
+        `at` is `"end"`, `"peak"` (of each device), `"oom"` (the last allocation that failed), or a
+        row of `actions`, after which it is. Counts back from the segments at the end, so that lost
+        actions do not matter. Blocks that the file lacks have the requested size, rounded up to
+        512 bytes. A rest that the allocator would not cut off belongs to its block.
 
         Further tables:
 
@@ -93,10 +93,11 @@ class MemorySnapshot(Tables):
         """Writes one HTML file with tables and pictures; returns its path.
 
         Scripts in it zoom, show the memory at any moment, and search all actions. For that, the
-        page carries the snapshot's file, with all names and paths in it. `static=True` leaves out
-        file and scripts, as do a snapshot that was read from bytes or from a URL, and a page of
-        more than `max_size` (bytes, or a string such as `"10MB"`). Raises ValueError if no page is
-        that small, and OSError if a file cannot be read or written.
+        page carries the snapshot's file, with all names and paths in it.
+
+        `static=True` leaves out file and scripts. So does a snapshot that was read from bytes or
+        from a URL, or a page above `max_size`: bytes, or a string such as `"10MB"`. Raises
+        ValueError if no page is that small, and OSError if a file cannot be read or written.
         """
         from kinetoscope._report.memory import write_memory_report
 

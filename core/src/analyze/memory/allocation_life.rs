@@ -2,10 +2,12 @@
 
 use rustc_hash::FxHashMap;
 
-use super::snapshot::SnapshotDevice;
 use crate::id::StackId;
 use crate::memory::MemorySnapshot;
 use crate::memory::snapshot::{Action, Block};
+
+/// A device; none is pinned memory of the host.
+pub(super) type SnapshotDevice = Option<i64>;
 
 /// The allocator hands out multiples of this.
 const GRAIN: i64 = 512;

@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::allocation_life::SnapshotAllocation;
-use super::snapshot::SnapshotDevice;
+use super::allocation_life::{SnapshotAllocation, SnapshotDevice};
 use crate::id::StrId;
 use crate::memory::MemorySnapshot;
 use crate::memory::snapshot::Action;
@@ -14,7 +13,7 @@ const SMALL_SEGMENT: i64 = 2 << 20;
 /// The allocator cuts no block that would leave less in a segment of large blocks.
 const SMALLEST_REST: u64 = 1 << 20;
 
-/// What a piece of a segment is at a moment.
+/// The use of a piece of a segment at a moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum PieceState {
     Used,

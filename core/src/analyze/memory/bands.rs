@@ -4,9 +4,8 @@ use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 
-use super::allocation_life::{SnapshotAllocation, lives};
+use super::allocation_life::{SnapshotAllocation, SnapshotDevice, lives};
 use super::origin::site;
-use super::snapshot::SnapshotDevice;
 use crate::analyze::plot::Plot;
 use crate::analyze::result::AnalysisResult;
 use crate::id::StackId;

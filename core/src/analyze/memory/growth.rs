@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::allocation_life::{SnapshotAllocation, lives};
+use super::allocation_life::{SnapshotAllocation, SnapshotDevice, lives};
 use super::origin::site;
-use super::snapshot::{SnapshotDevice, held_at_peak, measured};
+use super::snapshot::{held_at_peak, measured};
 use crate::analyze::plot::Plot;
 use crate::analyze::result::AnalysisResult;
 use crate::memory::MemorySnapshot;

@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::allocation_life::SnapshotAllocation;
+use super::allocation_life::{SnapshotAllocation, SnapshotDevice};
 use super::origin::site;
-use super::snapshot::SnapshotDevice;
 use crate::id::StackId;
 use crate::memory::MemorySnapshot;
 use crate::sort;

@@ -1,10 +1,9 @@
 //! Lists the pieces of the allocator's segments by address.
 
-use super::allocation_life::SnapshotAllocation;
+use super::allocation_life::{SnapshotAllocation, SnapshotDevice};
 use super::allocator_state::{AllocatorState, PieceState};
 use super::origin::site;
 use super::pool::is_private;
-use super::snapshot::SnapshotDevice;
 use crate::analyze::plot::Plot;
 use crate::id::StackId;
 use crate::memory::MemorySnapshot;

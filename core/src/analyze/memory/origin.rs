@@ -8,8 +8,8 @@ use crate::memory::stack::Frame;
 pub(super) const UNKNOWN: &str = "(origin not recorded)";
 
 /// The origin of a stack: the innermost frame of a program in Python that is no part of torch. For
-/// stacks of C++ alone, as of backward passes, the operator of autograd and that of ATen in it. Else
-/// the innermost frame.
+/// stacks of C++ alone, as of backward passes, the operators of autograd and of `ATen`. Else the
+/// innermost frame.
 pub(crate) fn site(snapshot: &MemorySnapshot, stack: Option<StackId>) -> String {
     let Some(stack) = stack else { return String::from(UNKNOWN) };
     let text = |id| snapshot.strings.text(id);

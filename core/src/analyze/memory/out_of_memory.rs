@@ -1,16 +1,15 @@
 //! Explains why an allocation failed.
 
-use super::allocation_life::SnapshotAllocation;
+use super::allocation_life::{SnapshotAllocation, SnapshotDevice};
 use super::allocator_state::AllocatorState;
 use super::holder::holders;
 use super::origin::site;
 use super::pool::{MemoryPoolRow, pools, sum};
-use super::snapshot::SnapshotDevice;
 use crate::memory::MemorySnapshot;
 use crate::memory::snapshot::Action;
 use crate::table::{Table, int, put, put_name, text};
 
-/// What kept memory from being enough.
+/// The reason why memory was not enough.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum OomCause {
     /// The device had enough left: the process was not allowed to take it.
@@ -87,7 +86,7 @@ pub(crate) struct OutOfMemoryRow {
     holder: String,
     holder_bytes: i64,
     cause: Option<OomCause>,
-    /// What would have been enough without more memory of the device.
+    /// The memory that would have been enough without more of the device.
     other: Option<OomCause>,
     is_expandable: bool,
 }
@@ -186,7 +185,7 @@ fn total(rows: &[MemoryPoolRow]) -> MemoryPoolRow {
     }
 }
 
-/// What would have been enough, with so much free on the device.
+/// The memory that would have been enough, with so much free on the device.
 fn cause(row: &OutOfMemoryRow, asked: i64, device_free: i64) -> OomCause {
     let mut there = device_free;
     let further = [

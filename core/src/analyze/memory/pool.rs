@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::allocation_life::SnapshotAllocation;
+use super::allocation_life::{SnapshotAllocation, SnapshotDevice};
 use super::allocator_state::{AllocatorState, PieceState};
-use super::snapshot::SnapshotDevice;
 use crate::memory::MemorySnapshot;
 use crate::table::{Table, float, int, put, text};
 use crate::time::add_ns;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::allocation_life::{SnapshotAllocation, is_active, lives};
+use super::allocation_life::{SnapshotAllocation, SnapshotDevice, is_active, lives};
 use super::allocator_state::AllocatorState;
 use super::holder::{self, holders};
 use super::pool::{MemoryPoolRow, pools, split_share, sum};
@@ -12,9 +12,6 @@ use crate::memory::MemorySnapshot;
 use crate::memory::snapshot::Action;
 use crate::table::{Table, float, int};
 use crate::time::add_ns;
-
-/// A device; none is pinned memory of the host.
-pub(super) type SnapshotDevice = Option<i64>;
 
 /// The memory of one device.
 #[derive(Debug, Clone, Default)]

@@ -52,7 +52,9 @@ pub(super) fn plural(number: usize, noun: &str) -> String {
 pub(super) fn title(name: &str) -> String {
     let words = name.replace('_', " ");
     let mut letters = words.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+    letters
+        .next()
+        .map_or_else(String::new, |first| std::iter::once(first.to_ascii_uppercase()).chain(letters).collect())
 }
 
 /// Capitalises the first letter, unless the text begins with an identifier.
@@ -60,7 +62,7 @@ pub(super) fn sentence(text: &str) -> String {
     let mut letters = text.chars();
     let is_name = text.split(' ').next().is_some_and(|word| word.contains(['_', '.', ':']));
     match letters.next() {
-        Some(first) if !is_name => first.to_uppercase().chain(letters).collect(),
+        Some(first) if !is_name => std::iter::once(first.to_ascii_uppercase()).chain(letters).collect(),
         _ => text.to_owned(),
     }
 }

@@ -37,15 +37,16 @@ def _diff(options: DiffOptions) -> None:
         raise ValueError(
             f"expected no --et with two traces, found {result.reading.et}: store each Execution Trace beside its trace"
         )
-    before: Any = read_input([options.before], result)
-    after: Any = read_input([options.after], result)
-    kinds = {_kind(before), _kind(after)}
+    sides: list[Any] = [read_input([path], result) for path in (options.before, options.after)]
+    kinds = set(map(_kind, sides))
     if len(kinds) > 1 or not kinds <= {"a trace", "a job", "a memory snapshot"}:
         raise ValueError(f"expected two traces, two jobs or two memory snapshots, found {' and '.join(sorted(kinds))}")
-    if isinstance(before, Tables):
-        refuse_options(before, result.parameters())
+    part = result.parameters()
+    if isinstance(sides[0], Tables):
+        refuse_options(sides[0], part)
+        part = {}
     with busy("comparing"):
-        differences = diff(before, after, **result.parameters())
+        differences = diff(*sides, **part)
     print_or_write_result(differences, result, extension)
 
 

@@ -1,4 +1,4 @@
-"""What commands for traces do with a memory snapshot or a memory timeline."""
+"""Memory snapshots and memory timelines in commands for traces."""
 
 from __future__ import annotations
 
@@ -14,6 +14,11 @@ from kinetoscope.memory import MemorySnapshot, MemoryTimeline
 if TYPE_CHECKING:
     from kinetoscope._analysis.result import AnalysisResult
     from kinetoscope.tables import Tables
+
+_DEFAULTS = {"clip": True}
+"""Values that are no choice of the user, unless they are False."""
+_WORDS = {"clip": "no_clip"}
+"""Options that have another name than their parameter."""
 
 STATE = "memory_state"
 STATE_SUMMARY = "Memory of the allocator at a moment, by pool and by address, of a memory snapshot"
@@ -32,7 +37,7 @@ def _moment(name: str, word: str) -> tuple[str, str]:
 
 
 def analyzed(found: Tables, analysis: str, given: Mapping[str, Any], selection: Mapping[str, Any]) -> AnalysisResult:
-    """Runs `memory` or `memory_state`. Raises ValueError for other analyses, and for a selection."""
+    """Runs `memory` or `memory_state`. Raises ValueError for a selection or another analysis."""
     refuse_options(found, selection)
     if isinstance(found, MemorySnapshot) and analysis == STATE:
         return found.memory_state(**given)
@@ -59,5 +64,5 @@ def write_report(found: Tables, path: Path, options: Mapping[str, Any]) -> Path:
 def refuse_options(found: Tables, options: Mapping[str, Any]) -> None:
     """Raises ValueError if an option has a value that only traces support."""
     for name, value in options.items():
-        if value not in {None, False}:
-            raise ValueError(f"expected a trace with {flag(name)}, found {found.sort}")
+        if value not in {None, _DEFAULTS.get(name, False)}:
+            raise ValueError(f"expected a trace with {flag(_WORDS.get(name, name))}, found {found.sort}")

@@ -1,4 +1,4 @@
-"""The page of a memory snapshot: tables and pictures, with the file for scripts that search and zoom."""
+"""The page of a memory snapshot: tables, pictures, and the file for scripts that search."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def write_memory_report(
     title: str,
     max_size: int | str | None = None,
 ) -> Path:
-    """Writes the page. Without a `file`, or if it would exceed `max_size`, the page has no scripts."""
+    """Writes the page. It has no scripts without `file`, or if they would exceed `max_size`."""
     body = native.memory_page(title)
     if file is not None:
         page = page_of(title, body, embedded("ks-memory", _packed(file))).encode("utf-8", "replace")
