@@ -80,7 +80,7 @@ def test_owners() -> None:
     analyses = [entry["name"] for entry in json.loads(_native.analyses_json())]
     of = {owner for owner, _ in owners()}
     assert of == {"trace", "job", "replay", *FILES}
-    assert {analysis for _, analysis in owners() if analysis} == {*COMPARISONS, *analyses}
+    assert {analysis for _, analysis in owners() if analysis} == {*COMPARISONS, "memory_state", *analyses}
 
 
 ANALYSES = {
@@ -137,6 +137,10 @@ def test_tables_of_other_files(data: Path, of: str) -> None:
     assert_all({name: read.table(name) for name in read.table_names}, of, None)
     if isinstance(read, ks.MemorySnapshot | ks.MemoryTimeline):
         assert_all(read.memory().tables, of, "memory")
+    if isinstance(read, ks.MemorySnapshot):
+        tables = read.memory_state().tables
+        del tables["memory_holders"]  # the one of `memory`
+        assert_all(tables, of, "memory_state")
 
 
 def test_tables_of_a_replay(job: ks.TraceSet) -> None:

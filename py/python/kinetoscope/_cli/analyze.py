@@ -82,7 +82,7 @@ def analyses() -> list[Command]:
         )
         for analysis in json.loads(_native.analyses_json())
     ]
-    return sorted([*of_traces, state], key=lambda command: command.name)
+    return [*of_traces, state]
 
 
 ANALYZE = CommandGroup(

@@ -37,7 +37,7 @@ def page(browser: Any, snapshot: ks.MemorySnapshot, tmp_path: Path) -> Iterator[
 
 
 def picture(page: Any, part: str) -> str:
-    return str(page.locator(f"[data-fragment={part}] svg").inner_html())
+    return str(page.locator(f"[data-fragment={part}] svg.ks-chart").inner_html())
 
 
 def test_the_page_says_why_and_what_helps(page: Any, snapshot: ks.MemorySnapshot, shot: Shot) -> None:
@@ -86,14 +86,14 @@ def test_a_drag_zooms_to_the_peak(page: Any, snapshot: ks.MemorySnapshot) -> Non
     (peak,) = snapshot.memory().select("peak_ns").rows()[0]
     (first,) = snapshot.actions.select("time_ns").rows()[0]
     (last,) = snapshot.actions.select("time_ns").rows()[-1]
-    box = page.locator("[data-fragment=bands] svg").bounding_box()
+    box = page.locator("[data-fragment=bands] svg.ks-chart").bounding_box()
     wide, left = box["width"] / 784, box["x"] + (12 + 70) / 784 * box["width"]
     at = left + (peak - first) / (last - first) * 690 * wide
     page.mouse.move(at - 20, box["y"] + box["height"] / 2)
     page.mouse.down()
     page.mouse.move(at + 20, box["y"] + box["height"] / 2, steps=4)
     page.mouse.up()
-    expect(page.locator("[data-fragment=bands] svg")).to_contain_text(re.compile(r"peak 231 MiB"))
+    expect(page.locator("[data-fragment=bands] svg.ks-chart")).to_contain_text(re.compile(r"peak 231 MiB"))
     assert page.locator(".ks-shade").count() == 0
 
 
