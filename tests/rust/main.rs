@@ -41,6 +41,7 @@ mod graph_captures;
 mod graph_marks;
 mod graph_nodes;
 mod group_inference;
+mod heatmap;
 mod hostile;
 mod impossible_times;
 mod iterations;

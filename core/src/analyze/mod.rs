@@ -22,6 +22,7 @@ mod flame;
 mod frame_names;
 mod graph_node;
 mod health;
+mod heatmap;
 mod host_wait;
 mod idle;
 pub mod interval;

@@ -58,6 +58,15 @@ pub enum Plot {
         /// The column that tells the panels apart.
         panel: &'static str,
     },
+    /// A map with a cell a row, and a panel for each value: darker is more.
+    Heat {
+        /// The column that tells the lines apart.
+        row: &'static str,
+        /// The column that tells the places on a line apart.
+        column: &'static str,
+        /// The columns that shade the cells.
+        values: &'static [&'static str],
+    },
     /// A piece of memory a row, one after another, on as many lines as needed; a panel for each
     /// value of a column.
     Layout {

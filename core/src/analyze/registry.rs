@@ -2,8 +2,9 @@
 
 use super::analysis::Analysis;
 use super::{
-    annotation, breakdown, collective, copy_bandwidth, critical_path, finding, flame, idle, kernel, launches, memory,
-    module, operator, options, overlap, pipeline, queue, roofline, sequence, stacks, straggler, summary_table, verdict,
+    annotation, breakdown, collective, copy_bandwidth, critical_path, finding, flame, heatmap, idle, kernel, launches,
+    memory, module, operator, options, overlap, pipeline, queue, roofline, sequence, stacks, straggler, summary_table,
+    verdict,
 };
 #[cfg(feature = "machines")]
 use super::{expert, machine};
@@ -28,6 +29,7 @@ pub const ANALYSES: &[&Analysis] = &[
     &idle::IDLE,
     &collective::COLLECTIVES,
     &straggler::STRAGGLERS,
+    &heatmap::HEATMAP,
     &pipeline::PIPELINE,
     #[cfg(feature = "machines")]
     &machine::MACHINES,

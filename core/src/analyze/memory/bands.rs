@@ -295,6 +295,7 @@ pub(crate) fn extent(snapshot: &MemorySnapshot) -> (i64, i64) {
 /// The bands in a window of time.
 pub(crate) fn memory_bands(snapshot: &MemorySnapshot, window: (i64, i64)) -> AnalysisResult {
     let (start, end) = window;
-    let rows = if start < end { bands(snapshot, &lives(snapshot), Some(window)) } else { Vec::new() };
+    let window = (window != extent(snapshot)).then_some(window);
+    let rows = if start < end { bands(snapshot, &lives(snapshot), window) } else { Vec::new() };
     AnalysisResult::of(&TABLE, rows, "nothing is in use at this time").drawn(PLOT)
 }

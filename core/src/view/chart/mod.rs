@@ -11,6 +11,7 @@ mod change;
 mod column;
 mod drawing;
 mod flame;
+mod heat;
 mod layout;
 mod pillars;
 mod points;
@@ -43,6 +44,7 @@ enum PlotColumns {
     Change { label: usize, sides: [usize; 2] },
     Bands { time: [usize; 2], bytes: [usize; 2], texts: [usize; 2] },
     Flame { texts: [usize; 2], numbers: [usize; 3], change: Option<usize>, unit: &'static str },
+    Heat { places: [usize; 2], values: Vec<usize> },
     Layout { bytes: usize, texts: [usize; 3], breaks: [usize; 2] },
     Ranges { lane: usize, ends: [usize; 2], series: usize, label: usize },
     Steps { time: usize, value: usize, series: Option<usize> },
@@ -96,6 +98,7 @@ fn drawing(table: &dyn TableRows, plot: Option<Plot>, reason: Option<&str>) -> C
         Some(PlotColumns::Change { label, sides }) => change::draw(table, label, sides),
         Some(PlotColumns::Bands { time, bytes, texts }) => bands::draw(table, time, bytes, texts),
         Some(PlotColumns::Flame { texts, numbers, change, unit }) => flame::draw(table, texts, numbers, (change, unit)),
+        Some(PlotColumns::Heat { places, values }) => heat::draw(table, places, &values),
         Some(PlotColumns::Layout { bytes, texts, breaks }) => layout::draw(table, bytes, texts, breaks),
         Some(PlotColumns::Ranges { lane, ends, series, label }) => ranges::draw(table, lane, ends, [series, label]),
         Some(PlotColumns::Steps { time, value, series }) => steps::draw(table, time, value, series),
@@ -124,6 +127,10 @@ fn found(table: &dyn TableRows, plot: Plot) -> Option<PlotColumns> {
             numbers: [at(depth)?, at(start)?, at(weight)?],
             change: change.and_then(at),
             unit,
+        },
+        Plot::Heat { row, column, values } => PlotColumns::Heat {
+            places: [at(row)?, at(column)?],
+            values: values.iter().map(|value| at(value)).collect::<Option<_>>()?,
         },
         Plot::Layout { segment, bytes, state, label, pool, panel } => PlotColumns::Layout {
             bytes: at(bytes)?,

@@ -54,6 +54,8 @@ impl TextStyle {
     pub(super) const END: Self = Self { anchor: Some("end"), opacity: Some(".75"), ..Self::PLAIN };
     /// Below an axis: centred on its place.
     pub(super) const MIDDLE: Self = Self { anchor: Some("middle"), ..Self::END };
+    /// Above one of several panels.
+    pub(super) const PANEL: Self = Self { weight: Some("600"), ..Self::PLAIN };
     /// A mark above a bar.
     pub(super) const MARK: Self = Self { anchor: Some("middle"), opacity: None, weight: Some("600") };
 }

@@ -12,6 +12,7 @@ mod findings;
 mod flame;
 mod grid;
 mod health;
+mod heatmap;
 mod iterations;
 mod memory;
 mod memory_events;
@@ -58,6 +59,7 @@ pub(super) fn answer(screen: &Screen<'_>, title: &str, facts: &[(String, String)
     let source = ReportSource::of(screen);
     let outlines: Vec<_> = source.selections().map(|selection| outline(&selection)).collect();
     let mut sections = ReportSections::default();
+    sections.add("heatmap", "Ranks and iterations", heatmap::section(&source));
     sections.add("time", "Device time", part::time(&source, &outlines));
     sections.add("iterations", "Iterations", iterations::section(&source, &outlines));
     sections.add("findings", "Findings", findings::section(&source));

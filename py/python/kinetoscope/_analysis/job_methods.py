@@ -23,6 +23,26 @@ class JobAnalyses(Analyses):
         """
         return self.analyze("summary", top=top, **part)
 
+    def heatmap(self, **part: lazy.Unpack[lazy.Selection]) -> lazy.AnalysisResult:
+        """Measures each iteration of each rank; `plot` draws a map that names the slowest.
+
+        ::
+
+            job.heatmap().plot()
+            slow = job.heatmap().to_polars().sort("caused_wait_ns", descending=True).head()
+
+        * `dur_ns`: duration of the iteration; of the whole recording without iterations
+        * `device_busy_ns`: time in it with device work
+        * `exposed_communication_ns`: time in it with communication and no computation
+        * `wait_ns`: time that the rank waited at collectives for others
+        * `caused_wait_ns`: time that others waited for it; their sums are those of `stragglers`
+          where no pipeline sends messages
+
+        Device times are null without device work, or if some of it was lost. Waits are null if no
+        collective of the iteration compares. Messages between two ranks are left out.
+        """
+        return self.analyze("heatmap", **part)
+
     def job_critical_path(self, **part: lazy.Unpack[lazy.Selection]) -> lazy.AnalysisResult:
         """Follows the critical path of a job back through all ranks; rows in order of time.
 

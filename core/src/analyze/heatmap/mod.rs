@@ -1,0 +1,41 @@
+//! Measures each iteration of each rank, for a map of a whole job.
+
+mod cell;
+mod iteration_time;
+
+use super::analysis::{Analysis, CrossRank, Run};
+use super::job::Job;
+use super::options::Options;
+use super::plot::Plot;
+use super::query::{Query, QueryKind};
+use super::result::AnalysisResult;
+use crate::error::Error;
+use cell::TABLE;
+use iteration_time::{HeatTimeQuery, iteration_times};
+
+/// Iterations of all ranks, beside each other.
+pub(super) static HEATMAP: Analysis = Analysis {
+    name: "heatmap",
+    doc: "time, device time, exposed communication and waits of each iteration of each rank",
+    options: &[],
+    run: Run::Ranks(CrossRank { compare: heatmap, plan, queries: &[QueryKind::of::<HeatTimeQuery>()] }),
+};
+
+/// The map.
+const PLOT: Plot = Plot::Heat {
+    row: "rank",
+    column: "iteration",
+    values: &["dur_ns", "caused_wait_ns", "exposed_communication_ns", "device_busy_ns"],
+};
+
+fn heatmap(job: &Job<'_>, _: &Options) -> AnalysisResult {
+    let times = job.replies_or::<HeatTimeQuery>(iteration_times);
+    AnalysisResult::of(&TABLE, cell::cells(job, &times), "the job has no events").drawn(PLOT)
+}
+
+fn plan(job: &Job<'_>, _: &Options) -> Result<Vec<Vec<Query>>, Error> {
+    if job.has_replies() {
+        return Ok(Vec::new());
+    }
+    job.parts.iter().map(|_| Ok(vec![Query::of(&HeatTimeQuery)?])).collect()
+}
