@@ -3,7 +3,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import * as esbuild from "esbuild";
-import { COMMON, packed } from "./build/bundle.mjs";
+import { COMMON, minifiedStyles, packed } from "./build/bundle.mjs";
 import { buildCore, CORE } from "./build/core.mjs";
 import { ROOT, STATIC, WEB } from "./build/paths.mjs";
 import { fail } from "./build/run.mjs";
@@ -18,8 +18,8 @@ const { dependencies } = JSON.parse(readFileSync(join(ROOT, "wasm/package.json")
 
 const WASM = "kinetoscope.wasm.gz";
 const OUTPUTS = [
-  { entry: "host/widget.ts", file: "widget.js", options: { format: "esm" } },
-  { entry: "host/bundle.ts", file: "viewer.js", options: { format: "esm" } },
+  { entry: "host/widget.ts", file: "widget.js", options: { format: "esm", plugins: [minifiedStyles()] } },
+  { entry: "host/bundle.ts", file: "viewer.js", options: { format: "esm", plugins: [minifiedStyles()] } },
   { entry: "host/unpack.ts", file: "unpack.js", options: { format: "iife" } },
   { entry: "style.css", file: "style.css", options: { loader: { ".css": "css" } } },
 ];

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import zopfli from "@gfx/zopfli";
+import { transform } from "esbuild";
 import { CORE } from "./core.mjs";
 import { MODULES } from "./paths.mjs";
 
@@ -19,6 +20,19 @@ export const COMMON = {
 /** The file at `path`, gzip-compressed as far as possible. */
 export async function packed(path) {
   return Buffer.from(await zopfli.gzipAsync(readFileSync(path), { numiterations: 5 }));
+}
+
+/** Minifies style sheets that scripts carry as text. */
+export function minifiedStyles() {
+  return {
+    name: "minified-styles",
+    setup(build) {
+      build.onLoad({ filter: /\.css$/ }, async ({ path }) => {
+        const { code } = await transform(readFileSync(path, "utf8"), { loader: "css", minify: true });
+        return { contents: code, loader: "text" };
+      });
+    },
+  };
 }
 
 /** Resolves `import core from "kinetoscope:wasm"` to the compiled core: gzip, then base64. */
