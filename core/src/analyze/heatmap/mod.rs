@@ -25,7 +25,7 @@ pub(super) static HEATMAP: Analysis = Analysis {
 const PLOT: Plot = Plot::Heat {
     row: "rank",
     column: "iteration",
-    values: &["dur_ns", "caused_wait_ns", "exposed_communication_ns", "device_busy_ns"],
+    values: &["caused_wait_ns", "dur_ns", "exposed_communication_ns", "device_busy_ns"],
 };
 
 fn heatmap(job: &Job<'_>, _: &Options) -> AnalysisResult {

@@ -7,7 +7,7 @@ use super::origin::site;
 use crate::id::StackId;
 use crate::memory::MemorySnapshot;
 use crate::sort;
-use crate::table::{Table, float, int, put_name, text};
+use crate::table::{Table, float, int, put, text};
 use crate::time::add_ns;
 
 /// The memory that one call stack holds at a moment.
@@ -28,7 +28,7 @@ pub(crate) static TABLE: Table<Vec<MemoryHolderRow>> = Table {
     num_rows: Vec::len,
     columns: &[
         int("device", |rows, at| rows[at].device),
-        text("site", |rows, at, out| put_name(out, &rows[at].site)),
+        text("site", |rows, at, out| put(out, &rows[at].site)),
         int("held_bytes", |rows, at| Some(rows[at].held_bytes)),
         int("largest_bytes", |rows, at| Some(rows[at].largest_bytes)),
         int("num_blocks", |rows, at| Some(rows[at].num_blocks)),

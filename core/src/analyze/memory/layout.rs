@@ -8,7 +8,7 @@ use crate::analyze::plot::Plot;
 use crate::id::StackId;
 use crate::memory::MemorySnapshot;
 use crate::sort;
-use crate::table::{Table, int, put, put_name, text, uint};
+use crate::table::{Table, int, put, text, uint};
 
 /// A piece of a segment at a moment.
 #[derive(Debug, Clone)]
@@ -39,7 +39,7 @@ pub(crate) static TABLE: Table<Vec<MemoryLayoutRow>> = Table {
         int("requested_bytes", |rows, at| rows[at].requested_bytes),
         text("pool", |rows, at, out| put(out, &rows[at].pool)),
         int("stream", |rows, at| rows[at].stream),
-        text("site", |rows, at, out| put_name(out, &rows[at].site)),
+        text("site", |rows, at, out| put(out, &rows[at].site)),
         int("action_row", |rows, at| rows[at].action.map(|at| at as i64)),
         int("stack_id", |rows, at| rows[at].stack.map(|stack| i64::from(stack.0))),
     ],

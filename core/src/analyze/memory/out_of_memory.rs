@@ -7,7 +7,7 @@ use super::origin::site;
 use super::pool::{MemoryPoolRow, pools, sum};
 use crate::memory::MemorySnapshot;
 use crate::memory::snapshot::Action;
-use crate::table::{Table, int, put, put_name, text};
+use crate::table::{Table, int, put, text};
 
 /// The reason why memory was not enough.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -105,7 +105,7 @@ pub(crate) static TABLE: Table<Vec<OutOfMemoryRow>> = Table {
     columns: &[
         int("device", |rows, at| rows[at].device),
         int("time_ns", |rows, at| rows[at].time_ns),
-        text("site", |rows, at, out| put_name(out, &rows[at].site)),
+        text("site", |rows, at, out| put(out, &rows[at].site)),
         text("cause", |rows, at, out| put(out, rows[at].cause.map_or("", |cause| cause.name()))),
         int("asked_bytes", |rows, at| rows[at].asked_bytes),
         int("device_free_bytes", |rows, at| rows[at].device_free_bytes),
@@ -116,7 +116,7 @@ pub(crate) static TABLE: Table<Vec<OutOfMemoryRow>> = Table {
         int("largest_free_bytes", |rows, at| Some(rows[at].usable.largest_free_bytes)),
         int("other_streams_bytes", |rows, at| Some(rows[at].other_streams_bytes)),
         int("private_bytes", |rows, at| Some(rows[at].private_bytes)),
-        text("holder", |rows, at, out| put_name(out, &rows[at].holder)),
+        text("holder", |rows, at, out| put(out, &rows[at].holder)),
         int("holder_bytes", |rows, at| Some(rows[at].holder_bytes)),
         int("action_row", |rows, at| Some(rows[at].action as i64)),
         text("advice", |rows, at, out| put(out, &rows[at].advice())),

@@ -1,10 +1,8 @@
 //! Draws memory over time as stacked bands, a panel for each device.
 
 use std::collections::BTreeMap;
-use std::hash::Hasher as _;
 
 use maud::{Markup, html};
-use rustc_hash::FxHasher;
 
 use super::axis::{ChartAxis, ChartUnit};
 use super::column::ChartColumn;
@@ -133,9 +131,9 @@ fn panel_of(device: Option<i64>, pieces: &[BandPiece], unit: ChartUnit) -> Marku
 
 /// The shade of an origin: the same in each picture, whatever else is in it.
 fn shade(label: &str) -> usize {
-    let mut hasher = FxHasher::default();
-    hasher.write(label.as_bytes());
-    (hasher.finish() >> 32) as usize % (COLOURS.len() * OPACITIES.len())
+    // FNV-1a, which gives the same numbers in a browser as elsewhere.
+    let hash = label.bytes().fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
+    (hash >> 16) as usize % (COLOURS.len() * OPACITIES.len())
 }
 
 /// Shades of a colour, where there are more origins than colours.

@@ -1,6 +1,6 @@
 //! Draws a map of values by row and column, a panel for each measure.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use maud::{Markup, html};
 
@@ -30,20 +30,18 @@ const NAME_PITCH: f64 = 14.0;
 
 /// The places of rows, columns and values in the map.
 struct HeatGrid {
-    rows: Vec<i64>,
+    rows: Vec<Option<i64>>,
     columns: Vec<Option<i64>>,
     cells: Vec<(usize, usize, usize)>,
 }
 
 impl HeatGrid {
     fn of(row: &ChartColumn, column: &ChartColumn, num_rows: usize) -> Self {
-        let places: Vec<(usize, i64, Option<i64>)> =
-            (0..num_rows).filter_map(|at| Some((at, row.integer(at)?, column.integer(at)))).collect();
-        let rows: BTreeMap<i64, usize> = places.iter().map(|(_, row, _)| (*row, 0)).collect();
-        let columns: BTreeMap<Option<i64>, usize> = places.iter().map(|(.., column)| (*column, 0)).collect();
-        let rows: Vec<i64> = rows.into_keys().collect();
-        let columns: Vec<Option<i64>> = columns.into_keys().collect();
-        let cell = |(at, row, column): (usize, i64, Option<i64>)| {
+        let places: Vec<_> = (0..num_rows).map(|at| (at, row.integer(at), column.integer(at))).collect();
+        let rows: BTreeSet<Option<i64>> = places.iter().map(|(_, row, _)| *row).collect();
+        let columns: BTreeSet<Option<i64>> = places.iter().map(|(.., column)| *column).collect();
+        let (rows, columns) = (Vec::from_iter(rows), Vec::from_iter(columns));
+        let cell = |(at, row, column): (usize, Option<i64>, Option<i64>)| {
             Some((at, rows.binary_search(&row).ok()?, columns.binary_search(&column).ok()?))
         };
         let cells = places.into_iter().filter_map(cell).collect();
@@ -159,9 +157,9 @@ impl HeatPanel {
         let by_row = grid.rows_in_one();
         let (row, column) = self.place;
         let most = format!(
-            "{} at rank {}{}",
+            "{} at {}{}",
             self.unit.words(self.most),
-            grid.rows[row],
+            rank_name(grid.rows[row]),
             grid.columns[column].map_or_else(String::new, |column| format!(", iteration {column}"))
         );
         html! {
@@ -170,7 +168,7 @@ impl HeatPanel {
             g transform={ "translate(" (Px(LEFT)) " " (Px(HEAD)) ")" } {
                 @for (line, blocks) in self.lines.iter().enumerate() {
                     @if line % every == 0 {
-                        (text_at((-6.0, line as f64 * high + high / 2.0 + 4.0), TextStyle::END, &grid.rows[line * by_row].to_string(), LEFT))
+                        (text_at((-6.0, line as f64 * high + high / 2.0 + 4.0), TextStyle::END, &row_name(grid.rows[line * by_row]), LEFT))
                     }
                     @for run in self.runs(blocks) {
                         rect x=(Px(run.start as f64 * wide)) y=(Px(line as f64 * high))
@@ -212,8 +210,18 @@ impl HeatPanel {
             (_, Some(one)) => format!(", iteration {one}: "),
             _ => String::from(": "),
         };
-        format!("rank {}{iterations}{}", grid.rows[run.row], self.unit.words(run.value))
+        format!("{}{iterations}{}", rank_name(grid.rows[run.row]), self.unit.words(run.value))
     }
+}
+
+/// The name of a row beside it.
+fn row_name(rank: Option<i64>) -> String {
+    rank.map_or_else(String::new, |rank| rank.to_string())
+}
+
+/// The name of a row in a sentence.
+fn rank_name(rank: Option<i64>) -> String {
+    rank.map_or_else(|| String::from("this rank"), |rank| format!("rank {rank}"))
 }
 
 /// Blocks that are drawn as one.
