@@ -15,8 +15,10 @@ DEV := .venv/.stamp-dev
 TORCH := .venv/.stamp-torch
 DOCS := .venv/.stamp-docs
 NATIVE := .venv/.stamp-native
+LAB := .venv/.stamp-lab
 PYODIDE := target/pyodide/.stamp
 NODE := wasm/node_modules/.stamp
+LABEXTENSION := py/jupyter/data/share/jupyter/labextensions/kinetoscope
 BUNDLE := py/python/kinetoscope/_static/widget.js
 
 RUST := Cargo.toml Cargo.lock $(shell find core -name Cargo.toml -o -path '*/src/*' -type f)
@@ -44,7 +46,7 @@ tools:
 packages: # one after another: pip does not share a .venv
 	@$(MAKE) --no-print-directory SIDE_BY_SIDE= $(DEV) $(TORCH) $(NATIVE)
 
-build: $(BUNDLE) $(NATIVE) ## the front-end, and the extension module into .venv
+build: $(BUNDLE) $(NATIVE) $(LAB) ## the front-end, and the extension module into .venv
 
 wasm: $(BUNDLE) ## the front-end alone: core to WebAssembly, TypeScript to widget.js and viewer.js
 
@@ -154,7 +156,7 @@ fixtures: $(DEV) $(TORCH) build ## record tests/data anew
 	scripts/fixtures.sh
 
 clean: ## remove what was built; .venv, node_modules and .cache stay
-	rm -rf target dist demo site wasm/dist py/python/kinetoscope/_static py/python/kinetoscope/*.so $(NATIVE)
+	rm -rf target dist demo site wasm/dist py/python/kinetoscope/_static $(LABEXTENSION)/static $(LABEXTENSION)/package.json py/python/kinetoscope/*.so $(NATIVE)
 	find . -name __pycache__ -not -path './.venv/*' -not -path './wasm/node_modules/*' -prune -exec rm -rf {} +
 
 $(BASE): pyproject.toml scripts/venv.sh
@@ -182,6 +184,10 @@ $(BUNDLE): $(NODE) $(RUST) $(WEB)
 
 $(NATIVE): $(BASE) $(RUST) py/pyproject.toml py/Cargo.toml $(shell find py/src -name '*.rs')
 	scripts/maturin.sh develop
+	@touch $@
+
+$(LAB): $(NATIVE) $(BUNDLE) # a newer one than maturin installed
+	rm -rf .venv/share/jupyter/labextensions/kinetoscope && cp -R $(LABEXTENSION) .venv/share/jupyter/labextensions
 	@touch $@
 
 $(PYODIDE): $(BASE) $(BUNDLE) $(RUST) $(shell find py -name '*.rs' -o -name '*.py' -o -name '*.toml') scripts/wheel-pyodide.sh scripts/emscripten/emcc

@@ -15,6 +15,7 @@ import ast
 import gzip
 import importlib
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -70,6 +71,8 @@ BY_HAND = {
 }
 
 # Examples in the sources, and texts in calls of the same name.
+MOST_SHARED = 64
+"""Letters that a character counts: `0` to `p`."""
 NO_ANNOTATIONS = {"", "foo", "TORCHDYNAMO", "_CALLABLE"}
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
@@ -257,6 +260,17 @@ def versions(folders: list[Path]) -> Iterator[str]:
             yield f"{name} {version}"
 
 
+def shortened(names: list[str]) -> Iterator[str]:
+    """Replaces what a name shares with the one before by a character: `0` for nothing, `1` for one letter.
+
+    The list travels in every page, and is a tenth shorter so, also when it is compressed.
+    """
+    for before, name in zip(["", *names], names, strict=False):
+        letters = os.path.commonprefix([before, name])  # noqa: RUF071 - letters are meant
+        shared = min(len(letters), MOST_SHARED)
+        yield f"{chr(ord('0') + shared)}{name[shared:]}"
+
+
 def main() -> None:
     """Writes the file."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
@@ -272,7 +286,7 @@ def main() -> None:
     read_kernels(found, arguments.folders, arguments.traces)
     lines = ["# source", *sorted(set(versions(arguments.folders)))]
     for section in sorted(found):
-        lines += [f"# {section}", *sorted(name for name in found[section] if name)]
+        lines += [f"# {section}", *shortened(sorted(name for name in found[section] if name))]
     arguments.output.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 

@@ -1,11 +1,14 @@
-// cargo → wasm-bindgen → wasm-opt → esbuild: writes the compiled core, widget.js, viewer.js, unpack.js
-// and style.css to the Python package. --core stops after the compiled core and its JavaScript glue.
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { join, relative } from "node:path";
+// cargo → wasm-bindgen → wasm-opt → esbuild: writes the compiled core, the scripts of notebooks and the
+// shells of pages to the Python package, and the extension of JupyterLab beside it. --core stops after
+// the compiled core and its JavaScript glue.
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
 import * as esbuild from "esbuild";
 import { COMMON, minifiedStyles, packed } from "./build/bundle.mjs";
 import { buildCore, CORE } from "./build/core.mjs";
-import { ROOT, STATIC, WEB } from "./build/paths.mjs";
+import { emptyPage, livePage, staticPage } from "./build/page.mjs";
+import { LAB, ROOT, STATIC, WEB } from "./build/paths.mjs";
 import { fail } from "./build/run.mjs";
 
 // Bytes of all files together as they travel: compressed with gzip.
@@ -14,53 +17,89 @@ const TOTAL_BUDGET = 1_400_000;
 const WIDGET_BUDGET = 12_000;
 
 // Packages that a wheel may contain: the notices name them.
-const { dependencies } = JSON.parse(readFileSync(join(ROOT, "wasm/package.json"), "utf8"));
+const { dependencies, version, description, license } = JSON.parse(
+  readFileSync(join(ROOT, "wasm/package.json"), "utf8"),
+);
 
-const WASM = "kinetoscope.wasm.gz";
-const OUTPUTS = [
-  { entry: "host/widget.ts", file: "widget.js", options: { format: "esm", plugins: [minifiedStyles()] } },
-  { entry: "host/bundle.ts", file: "viewer.js", options: { format: "esm", plugins: [minifiedStyles()] } },
-  { entry: "host/unpack.ts", file: "unpack.js", options: { format: "iife" } },
-  { entry: "style.css", file: "style.css", options: { loader: { ".css": "css" } } },
-];
+const SCRIPTS = {
+  widget: { entry: "host/widget.ts", options: { format: "esm", plugins: [minifiedStyles()] } },
+  viewer: { entry: "host/bundle.ts", options: { format: "esm", plugins: [minifiedStyles()] } },
+  unpack: { entry: "host/unpack.ts", options: { format: "iife" } },
+  style: { entry: "style.css", options: { loader: { ".css": "css" } } },
+  lab: { entry: "lab/remote-entry.ts", options: { format: "iife" } },
+};
 
 buildCore();
 if (!process.argv.includes("--core")) {
-  rmSync(STATIC, { recursive: true, force: true });
-  mkdirSync(STATIC, { recursive: true });
-  writeFileSync(join(STATIC, WASM), await packed(CORE));
-  for (const output of OUTPUTS) await bundle(output);
-  check("widget.js", statSync(join(STATIC, "widget.js")).size, WIDGET_BUDGET);
-  check("all files, gzip", await transferSize(), TOTAL_BUDGET);
+  const core = await packed(readFileSync(CORE));
+  const built = {};
+  for (const name of Object.keys(SCRIPTS)) built[name] = await bundle(SCRIPTS[name]);
+  const live = await livePage(built);
+  for (const folder of [STATIC, join(LAB, "static")]) rmSync(folder, { recursive: true, force: true });
+  write(STATIC, {
+    "kinetoscope.wasm.gz": core,
+    "widget.js": built.widget,
+    "viewer.js": built.viewer,
+    "page.html": live,
+    "static.html": staticPage(built.style),
+  });
+  write(LAB, extension(built.lab, emptyPage(live, core)));
+  check("widget.js", Buffer.byteLength(built.widget), WIDGET_BUDGET);
+  check("all files, gzip", await transferSize(core, built), TOTAL_BUDGET);
 }
 
-async function bundle({ entry, file, options }) {
+/** The bundle of an entry, minified. */
+async function bundle({ entry, options }) {
   const source = join(WEB, entry);
   if (!existsSync(source)) fail(`expected ${relative(ROOT, source)}, found no such file`);
-  const { metafile } = await esbuild.build({
+  const { metafile, outputFiles } = await esbuild.build({
     ...COMMON,
     ...options,
     entryPoints: [source],
     metafile: true,
     minify: true,
-    outfile: join(STATIC, file),
+    write: false,
   });
   for (const input of Object.keys(metafile.inputs)) {
     const name = input.match(/.*\bnode_modules\/((?:@[^/]+\/)?[^/]+)\//)?.[1];
-    if (name && !(name in dependencies)) fail(`${file}: expected packages in "dependencies", found ${name}`);
+    if (name && !(name in dependencies)) fail(`${entry}: expected packages in "dependencies", found ${name}`);
+  }
+  return outputFiles[0].text;
+}
+
+/** The built files of the extension that JupyterLab and Notebook find below share/jupyter. */
+function extension(script, page) {
+  const entry = `static/remoteEntry.${createHash("sha256").update(script).digest("hex").slice(0, 16)}.js`;
+  const facts = {
+    name: "kinetoscope",
+    version,
+    description,
+    license,
+    // JupyterLab refuses the extension where these do not fit.
+    dependencies: { "@jupyterlab/docregistry": "^4.0.0" },
+    jupyterlab: { extension: true, _build: { load: entry, extension: "./extension" } },
+  };
+  return {
+    "package.json": JSON.stringify(facts, null, 2),
+    [entry]: script,
+    "static/view.html": page,
+  };
+}
+
+function write(folder, files) {
+  for (const [name, content] of Object.entries(files)) {
+    const path = join(folder, name);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, content);
   }
 }
 
-/** Prints the compressed size of each file and returns their sum, in bytes. */
-async function transferSize() {
-  let total = 0;
-  for (const file of readdirSync(STATIC)) {
-    const path = join(STATIC, file);
-    const size = file.endsWith(".gz") ? statSync(path).size : (await packed(path)).length;
-    console.log(`${file}: ${size} bytes, gzip`);
-    total += size;
-  }
-  return total;
+/** Prints the compressed size of the core and of each script, and returns their sum, in bytes. */
+async function transferSize(core, built) {
+  const sizes = { core: core.length };
+  for (const [name, content] of Object.entries(built)) sizes[name] = (await packed(content)).length;
+  for (const [name, size] of Object.entries(sizes)) console.log(`${name}: ${size} bytes, gzip`);
+  return Object.values(sizes).reduce((total, size) => total + size, 0);
 }
 
 function check(name, size, budget) {

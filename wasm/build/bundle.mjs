@@ -17,9 +17,9 @@ export const COMMON = {
   target: ["es2022"],
 };
 
-/** The file at `path`, gzip-compressed as far as possible. */
-export async function packed(path) {
-  return Buffer.from(await zopfli.gzipAsync(readFileSync(path), { numiterations: 5 }));
+/** Bytes or a text, gzip-compressed as far as possible. */
+export async function packed(content) {
+  return Buffer.from(await zopfli.gzipAsync(Buffer.from(content), { numiterations: 5 }));
 }
 
 /** Minifies style sheets that scripts carry as text. */
@@ -42,7 +42,7 @@ export function inlineWasm() {
     setup(build) {
       build.onResolve({ filter: /^kinetoscope:wasm$/ }, ({ path: name }) => ({ path: name, namespace: "wasm" }));
       build.onLoad({ filter: /.*/, namespace: "wasm" }, async () => {
-        return { contents: JSON.stringify((await packed(CORE)).toString("base64")), loader: "json" };
+        return { contents: JSON.stringify((await packed(readFileSync(CORE))).toString("base64")), loader: "json" };
       });
     },
   };

@@ -6,13 +6,17 @@ use std::cmp::Ordering;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Sections of sorted names, one a line, below a line `# kind group`.
+/// Sections of sorted names, one a line, below a line `# kind group`. A character stands for what a
+/// name shares with the one before it: `0` for nothing, `1` for one letter.
 const LIST: &str = include_str!("public_names.txt");
+
+/// The section of the packages that the names come from.
+const SOURCE: &str = "source";
 
 /// The names by section.
 #[derive(Debug)]
 pub(super) struct PublicNames {
-    sections: FxHashMap<&'static str, &'static str>,
+    sections: FxHashMap<&'static str, String>,
     /// Words of the names of operators: compilers name a kernel after the operators in it.
     operator_words: OnceCell<FxHashSet<String>>,
 }
@@ -20,8 +24,29 @@ pub(super) struct PublicNames {
 impl Default for PublicNames {
     fn default() -> Self {
         let sections = LIST.trim_start_matches("# ").split("\n# ").filter_map(|section| section.split_once('\n'));
-        Self { sections: sections.collect(), operator_words: OnceCell::new() }
+        let named = sections.filter(|(title, _)| *title != SOURCE);
+        Self {
+            sections: named.map(|(title, lines)| (title, expanded(lines))).collect(),
+            operator_words: OnceCell::new(),
+        }
     }
+}
+
+/// The names of a section, in full.
+fn expanded(lines: &str) -> String {
+    let mut all = String::new();
+    let mut before = 0;
+    for line in lines.lines() {
+        let (shared, rest) = line.split_at(1);
+        let shared = usize::from(shared.as_bytes()[0] - b'0');
+        let start = all.len();
+        let name = all[before..before + shared].to_owned();
+        all.push_str(&name);
+        all.push_str(rest);
+        all.push('\n');
+        before = start;
+    }
+    all
 }
 
 impl PublicNames {
@@ -31,9 +56,9 @@ impl PublicNames {
     }
 
     /// The groups of a kind, each with its names.
-    pub(super) fn groups(&self, kind: &'static str) -> impl Iterator<Item = (&'static str, &'static str)> {
+    pub(super) fn groups(&self, kind: &'static str) -> impl Iterator<Item = (&'static str, &str)> {
         let group = move |title: &&'static str| title.strip_prefix(kind)?.strip_prefix(' ');
-        self.sections.iter().filter_map(move |(title, names)| Some((group(title)?, *names)))
+        self.sections.iter().filter_map(move |(title, names)| Some((group(title)?, &**names)))
     }
 
     /// Whether a word, in lower case, is one of the name of an operator.
@@ -94,11 +119,15 @@ mod tests {
     fn sections_are_sorted() {
         let names = PublicNames::default();
         assert!(names.sections.len() > 30);
-        for (section, lines) in names.sections {
-            assert!(lines.is_ascii(), "{section}");
-            assert!(section == "source" || lines.lines().is_sorted(), "{section}");
-            assert!(lines.lines().all(|name| contains(lines, name)) || section == "source", "{section}");
+        for (section, lines) in &names.sections {
+            assert!(lines.is_ascii() && lines.lines().is_sorted(), "{section}");
+            assert!(lines.lines().all(|name| contains(lines, name)), "{section}");
         }
+    }
+
+    #[test]
+    fn names_are_written_in_full() {
+        assert_eq!(expanded("0add\n3_\n0mul\n1m"), "add\nadd_\nmul\nmm\n");
     }
 
     #[test]

@@ -26,6 +26,7 @@ def viewer(strict: Any, tmp_path: Path) -> Any:
     path.write_text(viewer_page(), encoding="utf-8")
     page = strict.page()
     page.goto(path.as_uri())
+    page.locator(".ks-drop").wait_for()
     return page
 
 

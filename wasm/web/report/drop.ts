@@ -1,4 +1,5 @@
 import { messageOf } from "../source/source";
+import { hearEmbedder } from "./embedded";
 
 // Reading blocks the page, so its message must be painted before.
 const PAUSE_MS = 30;
@@ -36,6 +37,11 @@ export function awaitFiles(main: HTMLElement, read: (files: readonly File[]) => 
   };
   input.addEventListener("change", () => take([...(input.files ?? [])]));
   listenForDrops(place, take, signal);
+  hearEmbedder((message) => {
+    if (message.type === "open") return take(message.files);
+    place.classList.toggle("ks-failed", message.type === "fail");
+    said.textContent = message.text;
+  }, signal);
 }
 
 const namesOf = (files: readonly File[]): string =>

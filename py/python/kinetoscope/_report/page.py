@@ -1,13 +1,11 @@
 """The report: one HTML file, complete without scripts, with a live timeline where they run.
 
-The core writes the body, and the front-end provides script and style. This module joins them.
+The core writes the body, and the front-end the page around it, with script, style and policy. This
+module joins them.
 """
 
 from __future__ import annotations
 
-import base64
-import gzip
-import hashlib
 import json
 import os
 from collections import Counter
@@ -25,6 +23,9 @@ from kinetoscope._report.size_limit import Ranked, expect_size, fitting_page
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+_SLOT = "<!-- kinetoscope -->"
+"""As in `wasm/build/page.mjs`."""
+
 
 def write_report(
     traces: Ranked, path: str | os.PathLike[str], title: str, max_size: int | str | None = None, *, static: bool = False
@@ -41,7 +42,7 @@ def write_report(
 
 def static_page(title: str, body: str) -> bytes:
     """Builds a page of tables and pictures, without scripts."""
-    return _page(title, body, asset("style.css").decode(), "").encode("utf-8", "replace")
+    return _filled("static.html", title, body, "").encode("utf-8", "replace")
 
 
 def report_page(
@@ -91,27 +92,13 @@ def page_of(title: str, body: str, data: str, opens_at: str = "") -> str:
     """
     view = json.dumps({"hash": opens_at, "notes": []})
     state = f'<script type="application/json" id="ks-view">{view}</script>' if opens_at else ""
-    script = _script(asset("unpack.js").decode())
-    data = f"{embedded('ks-wasm', asset('kinetoscope.wasm.gz'))}{data}{embedded('ks-script', _packed_script())}{state}"
-    return _page(title, body, asset("style.css").decode(), script, data)
+    return _filled("page.html", title, body, f"{embedded('ks-wasm', asset('kinetoscope.wasm.gz'))}{data}{state}")
 
 
-@cache
-def _packed_script() -> bytes:
-    """Returns the script of a page, compressed: `unpack.js` runs it."""
-    return gzip.compress(asset("viewer.js"), 9, mtime=0)
-
-
-def _page(title: str, body: str, style: str, script: str, data: str = "") -> str:
-    kind, element = ("ks-page", f"<script>{script}</script>") if script else ("ks-page ks-static", "")
-    scripts = [script, asset("viewer.js").decode()] if script else []
-    return (
-        f"<!doctype html><html lang='en'><head><meta charset='utf-8'>"
-        f'<meta http-equiv="Content-Security-Policy" content="{_policy(scripts, style)}">'
-        f"<meta name='viewport' content='width=device-width'><meta name='referrer' content='no-referrer'>"
-        f"<title>{text.escaped(title)}</title><style>{style}</style></head><body>"
-        f"<main class='{kind}'>{body}</main>{data}{element}</body></html>\n"
-    )
+def _filled(shell: str, title: str, body: str, data: str) -> str:
+    """Fills the page that the front-end wrote around three slots."""
+    (head, middle, after, end) = asset(shell).decode().split(_SLOT)
+    return "".join((head, text.escaped(title), middle, body, after, data, end))
 
 
 def _facts(traces: Ranked) -> list[tuple[str, str]]:
@@ -122,28 +109,6 @@ def _facts(traces: Ranked) -> list[tuple[str, str]]:
         names = {"Kineto trace": trace.source, "Execution Trace": trace.execution_source}
         files += [(f"{name}{suffix}", Path(path).name) for name, path in names.items() if path]
     return [*files, ("report by", f"Kinetoscope {_native.__version__}")]
-
-
-def _policy(scripts: Sequence[str], style: str) -> str:
-    """Content security policy: no network; only these scripts and the WebAssembly of the page."""
-    digests = " ".join(f"'{_digest(script)}'" for script in scripts)
-    allowed = f"script-src {digests} 'wasm-unsafe-eval'; " if scripts else ""
-    return (
-        f"default-src 'none'; {allowed}"
-        f"style-src '{_digest(style)}'; img-src data: blob:; base-uri 'none'; form-action 'none'"
-    )
-
-
-def _digest(content: str) -> str:
-    return f"sha256-{base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()}"
-
-
-def _script(code: str) -> str:
-    """Escapes sequences that end a script element, or keep it open.
-
-    Strings and regular expressions keep their meaning.
-    """
-    return code.replace("\r\n", "\n").replace("</script", "\\x3C/script").replace("<!--", "\\x3C!--")
 
 
 def snapshot_data(rank: int | None, content: bytes, name: str = "") -> str:

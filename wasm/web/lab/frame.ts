@@ -1,0 +1,54 @@
+import { Cell } from "../base/cell";
+import { Cleanup } from "../base/cleanup";
+import { watchTheme } from "../host/theme";
+import type { ToPage } from "../report/embedded";
+
+/** The empty page in a frame, so that the styles and the keys of both sides stay apart. */
+export class PageFrame {
+  /** Has the class that keeps the pointer out of the frame while a panel is dragged. */
+  readonly node = document.createElement("div");
+  readonly #frame = document.createElement("iframe");
+  readonly #cleanup = new Cleanup();
+  /** Messages until the page listens. */
+  #early: ToPage[] | undefined = [];
+
+  /** `address` is that of the page, and `onReady` runs whenever it is empty. */
+  constructor(address: string, title: string, onReady: (frame: PageFrame) => void) {
+    this.node.className = "jp-IFrame";
+    this.node.style.cssText = "overflow:hidden";
+    this.#frame.src = address;
+    this.#frame.title = title;
+    this.#frame.style.cssText = "width:100%;height:100%;border:0;display:block";
+    this.node.append(this.#frame);
+    const theme = watchTheme(new Cell("auto"), this.#cleanup);
+    const paint = () => {
+      // The page sees this as the reader's preference.
+      this.#frame.style.colorScheme = theme.value;
+    };
+    this.#cleanup.add(theme.subscribe(paint));
+    paint();
+    const hear = ({ source, data }: MessageEvent) => {
+      if (source !== this.#frame.contentWindow || data !== "kinetoscope-ready") return;
+      const early = this.#early ?? [];
+      this.#early = undefined;
+      for (const message of early) this.tell(message);
+      onReady(this);
+    };
+    addEventListener("message", hear);
+    this.#cleanup.add(() => removeEventListener("message", hear));
+  }
+
+  tell(message: ToPage): void {
+    if (this.#early) this.#early.push(message);
+    else this.#frame.contentWindow?.postMessage(message, location.origin);
+  }
+
+  /** Empties the page. */
+  reload(): void {
+    this.#frame.contentWindow?.location.reload();
+  }
+
+  close(): void {
+    this.#cleanup.run();
+  }
+}

@@ -1,0 +1,39 @@
+import { baseName, folderOf } from "./files";
+import type { Lab, NotebookTracker } from "./host";
+
+/** Inserts a cell that reads a file, into the notebook that was used last, else into a new one. */
+export async function useInNotebook(lab: Lab, tracker: NotebookTracker | undefined, path: string): Promise<void> {
+  const panel = tracker?.currentWidget;
+  const notebook = panel && !panel.isDisposed ? panel.content.model?.sharedModel : undefined;
+  if (!panel || !notebook) return openNotebook(lab, path);
+  const source = readingCell(relative(folderOf(panel.context.path), path));
+  notebook.insertCell(panel.content.activeCellIndex + 1, { cell_type: "code", source });
+  lab.shell.activateById(panel.id);
+}
+
+async function openNotebook({ serviceManager: { contents }, commands }: Lab, path: string): Promise<void> {
+  const made = await contents.newUntitled({ path: folderOf(path), type: "notebook" });
+  const cell = {
+    cell_type: "code",
+    source: readingCell(baseName(path)),
+    metadata: {},
+    outputs: [],
+    execution_count: null,
+  };
+  const content = { cells: [cell], metadata: {}, nbformat: 4, nbformat_minor: 4 };
+  await contents.save(made.path, { type: "notebook", format: "json", content });
+  await commands.execute("docmanager:open", { path: made.path });
+}
+
+/** JSON's strings are Python's, too. */
+const readingCell = (path: string): string =>
+  `import kinetoscope as ks\n\ntrace = ks.read(${JSON.stringify(path)})\ntrace`;
+
+/** A path as seen from a folder: a kernel works in the folder of its notebook. */
+export function relative(folder: string, path: string): string {
+  const from = folder === "" ? [] : folder.split("/");
+  const to = path.split("/");
+  let shared = 0;
+  while (shared < from.length && shared < to.length - 1 && from[shared] === to[shared]) shared++;
+  return [...from.slice(shared).map(() => ".."), ...to.slice(shared)].join("/");
+}

@@ -1,0 +1,155 @@
+import { messageOf } from "../source/source";
+import { baseName, withPartner } from "./files";
+import { PageFrame } from "./frame";
+import type { DocumentContext, DocumentWidget, Lab, LabLauncher, LabModules, LabWidget, NotebookTracker } from "./host";
+import { useInNotebook } from "./notebook";
+import { findShared, type SharedScope, takeShared } from "./shared";
+
+const NAME = "kinetoscope";
+const OPEN = "kinetoscope:open";
+const ICON =
+  '<svg xmlns="http://www.w3.org/2000/svg" width="16" viewBox="0 0 16 16"><path class="jp-icon3" fill="#616161" ' +
+  'd="M1 2h9v3H1zm11 0h3v3h-3zM3 6.5h4v3H3zm5.5 0H15v3H8.5zM1 11h5v3H1zm6.5 0H13v3H7.5z"/></svg>';
+
+/** Files that open here by a double click. */
+const FILE_TYPES = [
+  {
+    name: "kinetoscope-trace",
+    displayName: "PyTorch trace",
+    extensions: [".trace.json", ".json.gz", ".json.xz", ".kscope", ".et"],
+    pattern: "^(kineto_trace|torch_et)_.*\\.json(\\.gz|\\.xz)?$",
+  },
+  { name: "kinetoscope-memory", displayName: "PyTorch memory snapshot", extensions: [".pickle", ".pickle.gz"] },
+];
+
+/** The extension. `address` is that of the folder with `view.html`. */
+export async function pluginOf(scope: SharedScope, address: string): Promise<object> {
+  const registry = await takeShared(scope, "@jupyterlab/docregistry");
+  const components = await takeShared(scope, "@jupyterlab/ui-components");
+  const { showErrorMessage } = await takeShared(scope, "@jupyterlab/apputils");
+  const { Widget } = await takeShared(scope, "@lumino/widgets");
+  const launcher = (await findShared(scope, "@jupyterlab/launcher"))?.ILauncher;
+  const notebooks = (await findShared(scope, "@jupyterlab/notebook"))?.INotebookTracker;
+  // Dependencies are handed over in their order.
+  const known = { launcher, notebooks };
+  const optional = [launcher, notebooks].filter((token) => token !== undefined);
+  return {
+    id: `${NAME}:plugin`,
+    description: "Opens PyTorch traces and memory snapshots.",
+    autoStart: true,
+    optional,
+    activate(lab: Lab, ...found: unknown[]) {
+      const given = (token: object | undefined) => (token ? found[optional.indexOf(token)] : undefined);
+      const icon = new components.LabIcon({ name: `${NAME}:trace`, svgstr: ICON });
+      const host = { lab, registry, components, showErrorMessage, Widget, icon, page: `${address}view.html` };
+      openFiles(host, given(known.notebooks) as NotebookTracker | undefined);
+      offerEmptyPage(host, given(known.launcher) as LabLauncher | undefined);
+    },
+  };
+}
+
+interface Host {
+  readonly lab: Lab;
+  readonly registry: LabModules["@jupyterlab/docregistry"];
+  readonly components: LabModules["@jupyterlab/ui-components"];
+  readonly showErrorMessage: LabModules["@jupyterlab/apputils"]["showErrorMessage"];
+  readonly Widget: LabModules["@lumino/widgets"]["Widget"];
+  readonly icon: object;
+  readonly page: string;
+}
+
+/** Opens files of the known types in a page. */
+function openFiles(host: Host, tracker: NotebookTracker | undefined): void {
+  const { docRegistry } = host.lab;
+  const names = FILE_TYPES.map(({ name }) => name);
+  for (const type of FILE_TYPES) {
+    docRegistry.addFileType({ mimeTypes: [], contentType: "file", icon: host.icon, ...type }, [NAME]);
+  }
+  docRegistry.addModelFactory(new (modelFactory(host))());
+  const options = {
+    name: NAME,
+    label: "Kinetoscope",
+    modelName: NAME,
+    fileTypes: [...names, "json"],
+    defaultFor: names,
+    readOnly: true,
+  };
+  docRegistry.addWidgetFactory(new (widgetFactory(host, tracker))(options));
+}
+
+/** A model without content: the page reads the file by itself. */
+const modelFactory = ({ registry }: Host) =>
+  class extends registry.Base64ModelFactory {
+    get name() {
+      return NAME;
+    }
+
+    get fileFormat() {
+      return null;
+    }
+  };
+
+const widgetFactory = (host: Host, tracker: NotebookTracker | undefined) =>
+  class extends host.registry.ABCWidgetFactory {
+    createNewWidget(context: DocumentContext): DocumentWidget {
+      return documentOf(host, context, tracker);
+    }
+  };
+
+function documentOf(host: Host, context: DocumentContext, tracker: NotebookTracker | undefined): DocumentWidget {
+  const { lab, registry, components } = host;
+  const { contents } = lab.serviceManager;
+  const show = async (frame: PageFrame) => {
+    try {
+      await context.ready;
+      const say = (text: string) => frame.tell({ type: "say", text });
+      frame.tell({ type: "open", files: await withPartner(contents, context.path, say) });
+    } catch (error) {
+      frame.tell({ type: "fail", text: messageOf(error) });
+    }
+  };
+  const frame = new PageFrame(host.page, baseName(context.path), (ready) => void show(ready));
+  const content = new host.Widget({ node: frame.node });
+  content.title.icon = host.icon;
+  const made = new registry.DocumentWidget({ content, context });
+  const button = new components.ToolbarButton({
+    label: "Use in notebook",
+    tooltip: "Insert a cell that reads this file",
+    onClick: () => {
+      const failed = (error: unknown) => host.showErrorMessage("Cannot use the file in a notebook", messageOf(error));
+      useInNotebook(lab, tracker, contents.localPath(context.path)).catch(failed);
+    },
+  });
+  made.toolbar.addItem("use-in-notebook", button);
+  let shown: string | undefined;
+  context.fileChanged.connect((_, model) => {
+    if (shown !== undefined && shown !== model.last_modified) frame.reload();
+    shown = model.last_modified;
+  });
+  closeTogether(made, frame);
+  return made;
+}
+
+function closeTogether(widget: LabWidget, frame: PageFrame): void {
+  widget.disposed.connect(() => frame.close());
+}
+
+/** Adds a command, and an entry of the launcher, that opens the empty page. */
+function offerEmptyPage({ lab, Widget, icon, page }: Host, launcher: LabLauncher | undefined): void {
+  let count = 0;
+  lab.commands.addCommand(OPEN, {
+    label: "Open a trace",
+    caption: "Read PyTorch traces of this computer",
+    icon,
+    execute: () => {
+      const frame = new PageFrame(page, "Kinetoscope", () => undefined);
+      const widget = new Widget({ node: frame.node });
+      widget.id = `kinetoscope-page-${count++}`;
+      Object.assign(widget.title, { label: "Kinetoscope", icon, closable: true });
+      closeTogether(widget, frame);
+      lab.shell.add(widget, "main");
+      lab.shell.activateById(widget.id);
+    },
+  });
+  launcher?.add({ command: OPEN, category: "Other", rank: 50 });
+}
