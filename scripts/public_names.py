@@ -261,7 +261,7 @@ def versions(folders: list[Path]) -> Iterator[str]:
 
 
 def shortened(names: list[str]) -> Iterator[str]:
-    """Replaces what a name shares with the one before by a character: `0` for nothing, `1` for one letter.
+    """Replaces what a name shares with the one before by a count: `0` for no letter, `1` for one.
 
     The list travels in every page, and is a tenth shorter so, also when it is compressed.
     """

@@ -60,6 +60,10 @@ def test_contents_of_a_wheel(tmp_path: Path) -> None:
     with zipfile.ZipFile(wheel, "w") as archive:
         for name, source in wheel_contents.WHOLE.items():
             archive.write(tree.ROOT / source, f"a-1.dist-info/{name}")
+        folder = f"a-1.data{wheel_contents.EXTENSION}"
+        archive.writestr(f"{folder}package.json", '{"jupyterlab": {"_build": {"load": "static/entry.js"}}}')
+        for name in ("install.json", "static/entry.js", "static/view.html"):
+            archive.writestr(f"{folder}{name}", "")
     assert wheel_contents.content_faults(wheel) == []
 
 
@@ -71,8 +75,22 @@ def test_a_lost_or_broken_licence_is_found(tmp_path: Path) -> None:
     assert [fault.partition(": ")[2] for fault in faults] == [
         "expected licenses/THIRD_PARTY_NOTICES.txt in .dist-info, found none",
         "expected sboms/kinetoscope.cdx.json in .dist-info, found none",
+        (
+            "expected package.json in /data/share/jupyter/labextensions/kinetoscope/, found none: build the front-end"
+            " with make wasm"
+        ),
         "expected licenses/LICENSE to equal LICENSE, found another content",
     ]
+
+
+def test_a_lost_part_of_the_extension_is_found(tmp_path: Path) -> None:
+    wheel = tmp_path / "a.whl"
+    with zipfile.ZipFile(wheel, "w") as archive:
+        folder = f"a-1.data{wheel_contents.EXTENSION}"
+        archive.writestr(f"{folder}package.json", '{"jupyterlab": {"_build": {"load": "static/entry.js"}}}')
+        archive.writestr(f"{folder}static/view.html", "")
+        found = wheel_contents.extension_faults(archive)
+    assert [fault.split()[1] for fault in found] == ["static/entry.js", "install.json"]
 
 
 def answering(*answers: Done) -> Callable[[Sequence[str]], Done]:

@@ -15,6 +15,7 @@ LAYERS = Layers(
         "timeline": {"timeline"},
         "report": {"report"},
         "host": {"host", "host/widget"},
+        "lab": {"lab"},
         "glue": {"wasm/dist/kinetoscope_wasm.js"},
         "module": {"kinetoscope:wasm"},
         "panels": {"preact", "preact/hooks"},
@@ -26,6 +27,7 @@ LAYERS = Layers(
         "timeline": {"base", "source", "panels"},
         "report": {"base", "source", "panels"},
         "host": {"base", "source", "timeline", "report", "panels", "module"},
+        "lab": {"base", "source", "report", "host"},
     },
     exceptions={("host/widget", "@anywidget/types"): "the widget is what knows the notebook"},
 )

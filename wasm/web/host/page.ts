@@ -257,15 +257,17 @@ function actions({ file, body, source, traces }: Page, reading: ReaderState): re
   const here = () => formatHash({ ...hash.target, view: mounted.view });
   const name = fileName(document.title);
   const saveTrace = () => void saveTraces(source, name).catch(fail);
-  return [
-    {
-      label: "Copy link",
-      title: "Copy this page's address with the current view",
-      run: () => {
-        copyText(location.href.replace(/#.*$/s, "") + here(), document.body);
-        return "copied";
-      },
+  const copyLink = {
+    label: "Copy link",
+    title: "Copy this page's address with the current view",
+    run: () => {
+      copyText(location.href.replace(/#.*$/s, "") + here(), document.body);
+      return "copied";
     },
+  };
+  return [
+    // In JupyterLab, the address of the page leads to an empty one.
+    ...(parent === window || PageFile.traces().length > 0 ? [copyLink] : []),
     {
       label: "Save a copy",
       title: "Save this page with your notes and the current view",

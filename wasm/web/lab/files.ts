@@ -1,7 +1,7 @@
 import { fromBase64 } from "../base/bytes";
 import type { ContentsManager, ContentsModel } from "./host";
 
-/** The file at a path of the server, and the Execution Trace or Kineto trace that lies beside it. */
+/** The file at a path of the server, and the other trace of its recording that lies beside it. */
 export async function withPartner(contents: ContentsManager, path: string, say: Say): Promise<readonly File[]> {
   const file = await fetchFile(contents, path, say);
   const partner = await partnerOf(contents, path);

@@ -17,7 +17,7 @@ export interface LabSignal<T> {
   connect(slot: (sender: unknown, args: T) => void): boolean;
 }
 
-/** What the server says about a file; `size` is missing for folders and for some drives. */
+/** Facts about a file of the server; `size` is missing for folders and for some drives. */
 export interface ContentsModel {
   readonly name: string;
   readonly path: string;
@@ -78,8 +78,20 @@ export interface LabCommand {
   readonly execute: () => void;
 }
 
+export interface KernelSpecs {
+  readonly default: string;
+  readonly kernelspecs: Readonly<Record<string, KernelSpec | undefined>>;
+}
+
+interface KernelSpec {
+  readonly name: string;
+  readonly display_name: string;
+  readonly language: string;
+}
+
 /** The application. */
 export interface Lab {
+  readonly name: string;
   readonly commands: {
     addCommand(id: string, command: LabCommand): unknown;
     execute(id: string, options: Readonly<Record<string, string>>): Promise<unknown>;
@@ -89,7 +101,11 @@ export interface Lab {
     addModelFactory(factory: object): unknown;
     addWidgetFactory(factory: object): unknown;
   };
-  readonly serviceManager: { readonly contents: ContentsManager };
+  readonly serviceManager: {
+    readonly contents: ContentsManager;
+    readonly serverSettings: { readonly baseUrl: string };
+    readonly kernelspecs: { readonly specs: KernelSpecs | null };
+  };
   readonly shell: {
     add(widget: LabWidget, area: string): void;
     activateById(id: string): void;

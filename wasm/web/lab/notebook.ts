@@ -1,7 +1,10 @@
 import { baseName, folderOf } from "./files";
 import type { Lab, NotebookTracker } from "./host";
 
-/** Inserts a cell that reads a file, into the notebook that was used last, else into a new one. */
+/**
+ * Inserts a cell that reads a file, into the notebook that was used last, else into a new one.
+ * Jupyter Notebook opens a new one in a page of its own.
+ */
 export async function useInNotebook(lab: Lab, tracker: NotebookTracker | undefined, path: string): Promise<void> {
   const panel = tracker?.currentWidget;
   const notebook = panel && !panel.isDisposed ? panel.content.model?.sharedModel : undefined;
@@ -11,18 +14,24 @@ export async function useInNotebook(lab: Lab, tracker: NotebookTracker | undefin
   lab.shell.activateById(panel.id);
 }
 
-async function openNotebook({ serviceManager: { contents }, commands }: Lab, path: string): Promise<void> {
+async function openNotebook(lab: Lab, path: string): Promise<void> {
+  const { contents, serverSettings } = lab.serviceManager;
   const made = await contents.newUntitled({ path: folderOf(path), type: "notebook" });
-  const cell = {
-    cell_type: "code",
-    source: readingCell(baseName(path)),
-    metadata: {},
-    outputs: [],
-    execution_count: null,
-  };
-  const content = { cells: [cell], metadata: {}, nbformat: 4, nbformat_minor: 4 };
+  const source = readingCell(baseName(path));
+  const cell = { cell_type: "code", source, metadata: {}, outputs: [], execution_count: null };
+  const content = { cells: [cell], metadata: { kernelspec: kernelOf(lab) }, nbformat: 4, nbformat_minor: 4 };
   await contents.save(made.path, { type: "notebook", format: "json", content });
-  await commands.execute("docmanager:open", { path: made.path });
+  if (lab.name === "Jupyter Notebook") {
+    open(`${serverSettings.baseUrl}notebooks/${made.path.split("/").map(encodeURIComponent).join("/")}`);
+  } else await lab.commands.execute("docmanager:open", { path: made.path });
+}
+
+/** The server's kernel for Python, so that the reader is not asked for one. */
+function kernelOf({ serviceManager }: Lab): object | undefined {
+  const { specs } = serviceManager.kernelspecs;
+  const all = Object.values(specs?.kernelspecs ?? {}).filter((spec) => spec?.language === "python");
+  const chosen = all.find((spec) => spec?.name === specs?.default) ?? all[0];
+  return chosen && { name: chosen.name, display_name: chosen.display_name, language: chosen.language };
 }
 
 /** JSON's strings are Python's, too. */

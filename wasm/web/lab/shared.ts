@@ -5,7 +5,7 @@ type SharedVersions = Readonly<
   Record<string, { readonly get: () => Promise<() => unknown>; readonly loaded?: unknown }>
 >;
 
-/** Packages that the application shares with its extensions, as webpack's module federation has them. */
+/** Packages that the application shares, as webpack's module federation has them. */
 export type SharedScope = Readonly<Record<string, SharedVersions>>;
 
 /** The application's own copy of a package; `undefined` if it has none. */
