@@ -340,7 +340,36 @@ fn events_are_found_by_function_file_action_and_address() {
     assert!(found("<script>", 0).contains("none matches"));
     assert!(html(&session, &json!({"type": "state", "at": "soon"})).starts_with("expected "));
     assert!(html(&session, &json!({"type": "tiles"})).starts_with("expected "));
-    let zoomed = html(&session, &json!({"type": "bands", "start": 4_000_000_000_i64, "end": 5_000_000_000_i64}));
-    assert!(zoomed.contains("peak 231 MiB"), "the peak is at 4.7 s");
-    assert!(html(&session, &json!({"type": "bands", "start": 1e300, "end": -1e300})).contains("nothing is in use"));
+}
+
+#[test]
+fn bands_are_shown_by_time_and_by_action() {
+    let frames = json!([{"name": "f", "filename": "train.py", "line": 1}]);
+    let action = |kind: &str, time: i64, address: i64, size: i64| json!({"action": kind, "time_us": time, "addr": address, "size": size, "frames": frames});
+    // A pause of a second lies between two short allocations.
+    let actions = json!([
+        action("alloc", 0, 1, 1024),
+        action("free_completed", 10, 1, 1024),
+        action("alloc", 1_000_000, 2, 2048),
+        action("free_completed", 1_000_010, 2, 2048),
+    ]);
+    let text = json!({"segments": [], "device_traces": [actions]}).to_string();
+    let Recording::MemorySnapshot(read) = read_file(Input::new(text.as_bytes()), Limits::default()).unwrap() else {
+        unreachable!("it is a snapshot")
+    };
+    let session = MemorySession::new(*read);
+    let bands = |axis: &str, start: f64, end: f64| {
+        html(&session, &json!({"type": "bands", "axis": axis, "start": start, "end": end}))
+    };
+    let by_action = bands("actions", 0.0, 4.0);
+    assert!(by_action.contains("f (train.py:1): 1 KiB, here for 1 action<") && by_action.contains("2 KiB, here for 1"));
+    assert!(!by_action.contains(" ms"), "no time is told");
+    let by_time = bands("time", 0.0, 1e15);
+    assert!(by_time.contains("over time") && by_time.contains("peak 2 KiB"));
+    assert!(!by_time.contains("here for"), "ten microseconds of a second are no pixel");
+    assert!(bands("time", 0.0, 20_000.0).contains("1 KiB, here for 10 µs"));
+    let second = bands("actions", 2.0, 4.0);
+    assert!(second.contains("2 KiB") && !second.contains("1 KiB, here"));
+    assert!(bands("actions", 1e300, -1e300).contains("nothing is in use"));
+    assert!(bands("space", 0.0, 1.0).starts_with("expected the axis time or actions"));
 }

@@ -14,9 +14,7 @@ pub(crate) use super::finding::rules::RULES_TABLE as FINDING_RULES;
 pub(crate) use super::idle::{GAPS, TABLE as IDLE};
 pub(crate) use super::kernel::TABLE as KERNELS;
 pub(crate) use super::kernel_class::TABLE as KERNELS_BY_CLASS;
-pub(crate) use super::memory::bands::{
-    PLOT as BANDS_PLOT, TABLE as MEMORY_BANDS, extent as memory_extent, memory_bands,
-};
+pub(crate) use super::memory::bands::{BandAxis, TABLE as MEMORY_BANDS, extent as memory_extent, memory_bands};
 pub(crate) use super::memory::category::TABLE as MEMORY_CATEGORIES;
 pub(crate) use super::memory::holder::TABLE as MEMORY_HOLDERS;
 pub(crate) use super::memory::layout::{PLOT as LAYOUT_PLOT, TABLE as MEMORY_LAYOUT};

@@ -11,6 +11,7 @@ use super::response::Response;
 use super::screen::Screen;
 use super::session::Session;
 use super::svg::finished;
+use crate::analyze::tables::BandAxis;
 use crate::analyze::{memory_state, tables};
 use crate::error::Error;
 use crate::memory::MemorySnapshot;
@@ -40,7 +41,7 @@ impl MemorySession {
         memory_page(&self.0, title)
     }
 
-    /// Answers a request with a part of the page, as HTML: `bands` in a window of time, the
+    /// Answers a request with a part of the page, as HTML: `bands` in a window of an axis, the
     /// `state` at a moment, or the `events` that match a text (see docs/protocol.md).
     pub fn query(&self, request: &[u8]) -> Vec<u8> {
         self.answer(request).unwrap_or_else(|error| Response::error(&error)).to_bytes()
@@ -51,10 +52,12 @@ impl MemorySession {
         let kind: String = fields.get("type")?;
         let html = match &kind[..] {
             "bands" => {
-                let (first, last) = tables::memory_extent(&self.0);
+                let name: String = fields.get("axis")?;
+                let axis = BandAxis::named(&name).ok_or_else(|| unexpected("the axis time or actions", name))?;
+                let (first, last) = tables::memory_extent(&self.0, axis);
                 // Offsets are exact below 2^53 ns, a hundred days.
                 let at = |offset: f64| first.saturating_add(offset as i64).clamp(first, last);
-                band_figure(&tables::memory_bands(&self.0, (at(fields.get("start")?), at(fields.get("end")?))))
+                band_figure(&self.0, axis, (at(fields.get("start")?), at(fields.get("end")?)))
             }
             "state" => {
                 let state = memory_state(&self.0, &fields.get::<String>("at")?)?;

@@ -65,15 +65,16 @@ function button(bar: HTMLElement, text: string, run: () => void): HTMLButtonElem
 const HALF = 0.5;
 
 function followBands(bands: Fragment<"bands">, attempt: Attempt): void {
-  const { length: told } = bands.element.dataset;
-  const length = Number(told);
-  if (!(length > 1)) return;
-  let [start, end] = [0, length];
+  const { actions, time } = bands.element.dataset;
+  const lengths = { actions: Number(actions), time: Number(time) };
+  if (!(lengths.actions > 1)) return;
+  let axis: "actions" | "time" = "actions";
+  let [start, end] = [0, lengths.actions];
   const show = (from: number, to: number) =>
     attempt(() => {
-      const wide = Math.min(Math.max(to - from, 1), length);
-      const first = Math.min(Math.max(from, 0), length - wide);
-      bands.show({ start: first, end: first + wide });
+      const wide = Math.min(Math.max(to - from, 1), lengths[axis]);
+      const first = Math.min(Math.max(from, 0), lengths[axis] - wide);
+      bands.show({ axis, start: first, end: first + wide });
       [start, end] = [first, first + wide];
     });
   const scale = (factor: number) => {
@@ -81,12 +82,17 @@ function followBands(bands: Fragment<"bands">, attempt: Attempt): void {
     show(middle - half, middle + half);
   };
   const move = (share: number) => show(start + share * (end - start), end + share * (end - start));
-  const bar = toolbar(bands.element, "Range of time");
+  const bar = toolbar(bands.element, "Range");
   button(bar, "Zoom in", () => scale(HALF));
   button(bar, "Zoom out", () => scale(1 / HALF));
   button(bar, "Earlier", () => move(-HALF));
   button(bar, "Later", () => move(HALF));
-  button(bar, "All", () => show(0, length));
+  button(bar, "All", () => show(0, lengths[axis]));
+  const other = button(bar, "By time", () => {
+    axis = axis === "time" ? "actions" : "time";
+    other.textContent = axis === "time" ? "By action" : "By time";
+    show(0, lengths[axis]);
+  });
   const hint = document.createElement("span");
   hint.className = "ks-note";
   hint.textContent = "Drag over the picture to zoom in";

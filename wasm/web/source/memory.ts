@@ -4,7 +4,7 @@ import { decodeFrame } from "./frame";
 /** Requests of a page about a memory snapshot. */
 export interface MemoryAsk {
   /** Allocations in a range of nanoseconds after the first action. */
-  readonly bands: { readonly start: number; readonly end: number };
+  readonly bands: { readonly axis: "actions" | "time"; readonly start: number; readonly end: number };
   /** Memory at a moment: `end`, `peak`, `oom` or the row of an action. */
   readonly state: { readonly at: string };
   /** Actions that match a text, from the `first` match on. */

@@ -10,6 +10,7 @@ use crate::analyze::plot::Plot;
 use crate::analyze::result::AnalysisResult;
 use crate::id::StackId;
 use crate::memory::MemorySnapshot;
+use crate::memory::snapshot::Action;
 use crate::sort;
 use crate::table::{Column, Table, int, put_name, text};
 
@@ -18,15 +19,24 @@ const MAX_BANDS: usize = 400;
 /// The most pieces of the band of the rest.
 const MAX_PIECES: usize = 1_000;
 
-/// A piece of a band: a time in which nothing below it changes.
+/// The axis of bands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum BandAxis {
+    /// Nanoseconds.
+    Time,
+    /// The actions of each device, from 0: a pause takes no room.
+    Actions,
+}
+
+/// A piece of a band: a part of the axis in which nothing below it changes.
 #[derive(Debug, Clone)]
 pub(crate) struct MemoryBandRow {
     device: SnapshotDevice,
     /// The place of the action that made it; `None` for memory from before the first action, and
     /// for the rest.
     allocation: Option<usize>,
-    start_ns: i64,
-    end_ns: i64,
+    start: i64,
+    end: i64,
     bottom_bytes: i64,
     bytes: i64,
     site: String,
@@ -43,8 +53,8 @@ pub(crate) static TABLE: Table<Vec<MemoryBandRow>> = Table {
 const COLUMNS: &[Column<Vec<MemoryBandRow>>] = &[
     int("device", |rows, at| rows[at].device),
     int("action_row", |rows, at| rows[at].allocation.map(|at| at as i64)),
-    int("start_ns", |rows, at| Some(rows[at].start_ns)),
-    int("end_ns", |rows, at| Some(rows[at].end_ns)),
+    int("start_ns", |rows, at| Some(rows[at].start)),
+    int("end_ns", |rows, at| Some(rows[at].end)),
     int("bottom_bytes", |rows, at| Some(rows[at].bottom_bytes)),
     int("bytes", |rows, at| Some(rows[at].bytes)),
     text("site", |rows, at, out| put_name(out, &rows[at].site)),
@@ -52,13 +62,49 @@ const COLUMNS: &[Column<Vec<MemoryBandRow>>] = &[
 ];
 
 /// Bands over time.
-pub(crate) const PLOT: Plot = Plot::Bands {
-    time: ["start_ns", "end_ns"],
-    bottom: "bottom_bytes",
-    height: "bytes",
-    label: "site",
-    panel: "device",
+pub(crate) const PLOT: Plot = BandAxis::Time.plot();
+
+/// The same rows as the page draws them, by action.
+static ACTION_TABLE: Table<Vec<MemoryBandRow>> = Table {
+    name: TABLE.name,
+    doc: TABLE.doc,
+    num_rows: Vec::len,
+    columns: &[
+        int("device", |rows, at| rows[at].device),
+        int("start_action", |rows, at| Some(rows[at].start)),
+        int("end_action", |rows, at| Some(rows[at].end)),
+        int("bottom_bytes", |rows, at| Some(rows[at].bottom_bytes)),
+        int("bytes", |rows, at| Some(rows[at].bytes)),
+        text("site", |rows, at, out| put_name(out, &rows[at].site)),
+    ],
 };
+
+impl BandAxis {
+    /// The axis by its name in a request.
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        match name {
+            "time" => Some(Self::Time),
+            "actions" => Some(Self::Actions),
+            _ => None,
+        }
+    }
+
+    fn table(self) -> &'static Table<Vec<MemoryBandRow>> {
+        match self {
+            Self::Time => &TABLE,
+            Self::Actions => &ACTION_TABLE,
+        }
+    }
+
+    /// The bands over this axis.
+    pub(crate) const fn plot(self) -> Plot {
+        let time = match self {
+            Self::Time => ["start_ns", "end_ns"],
+            Self::Actions => ["start_action", "end_action"],
+        };
+        Plot::Bands { time, bottom: "bottom_bytes", height: "bytes", label: "site", panel: "device" }
+    }
+}
 
 /// The allocations of one device that have a band, in the order of their making, then the rest.
 struct DeviceBands<'a> {
@@ -74,9 +120,10 @@ struct DeviceBands<'a> {
 pub(super) fn bands(
     snapshot: &MemorySnapshot,
     lives: &[SnapshotAllocation],
+    axis: BandAxis,
     window: Option<(i64, i64)>,
 ) -> Vec<MemoryBandRow> {
-    let times = ActionTimes::of(snapshot, window);
+    let times = ActionTimes::of(snapshot, axis, window);
     let mut devices: BTreeMap<SnapshotDevice, Vec<&SnapshotAllocation>> = BTreeMap::new();
     let is_seen = |life: &&SnapshotAllocation| window.is_none() || times.is_seen(life);
     lives.iter().filter(is_seen).for_each(|life| devices.entry(life.device).or_default().push(life));
@@ -89,7 +136,7 @@ pub(super) fn bands(
     devices.into_iter().flat_map(of_device).collect()
 }
 
-/// The time of each action, and the first and last of each device.
+/// The place of each action on the axis, and the first and last of each device.
 struct ActionTimes {
     times: Vec<i64>,
     ends: FxHashMap<SnapshotDevice, (i64, i64)>,
@@ -99,7 +146,10 @@ struct ActionTimes {
 impl ActionTimes {
     /// A time that is missing, or before that of an earlier action, is that of the earlier one.
     /// Without any time, actions are a nanosecond apart. What is not in the window is at its edge.
-    fn of(snapshot: &MemorySnapshot, window: Option<(i64, i64)>) -> Self {
+    fn of(snapshot: &MemorySnapshot, axis: BandAxis, window: Option<(i64, i64)>) -> Self {
+        if axis == BandAxis::Actions {
+            return Self::counted(snapshot, window);
+        }
         let has_times = snapshot.actions.iter().any(|action| action.time.is_some());
         let mut ends: FxHashMap<SnapshotDevice, (i64, i64)> = FxHashMap::default();
         let mut times = Vec::with_capacity(snapshot.actions.len());
@@ -109,6 +159,19 @@ impl ActionTimes {
             *last = known.unwrap_or(*last).max(*last);
             times.push(window.map_or(*last, |(start, end)| (*last).clamp(start, end)));
         }
+        Self { times, ends, window }
+    }
+
+    /// The number of each action among those of its device.
+    fn counted(snapshot: &MemorySnapshot, window: Option<(i64, i64)>) -> Self {
+        let mut ends: FxHashMap<SnapshotDevice, (i64, i64)> = FxHashMap::default();
+        let count = |action: &Action| {
+            let (_, next) = ends.entry(action.device).or_insert((0, 0));
+            *next += 1;
+            let place = *next - 1;
+            window.map_or(place, |(start, end)| place.clamp(start, end))
+        };
+        let times = snapshot.actions.iter().map(count).collect();
         Self { times, ends, window }
     }
 
@@ -202,14 +265,14 @@ impl DeviceBands<'_> {
         snapshot: &MemorySnapshot,
         at: usize,
         bottom_bytes: i64,
-        (start_ns, end_ns): (i64, i64),
+        (start, end): (i64, i64),
     ) -> Option<MemoryBandRow> {
         let life = self.shown[at];
-        (start_ns < end_ns).then(|| MemoryBandRow {
+        (start < end).then(|| MemoryBandRow {
             device: self.device,
             allocation: life.first,
-            start_ns,
-            end_ns,
+            start,
+            end,
             bottom_bytes,
             bytes: life.bytes,
             site: site(snapshot, life.stack),
@@ -257,22 +320,22 @@ impl RestBand {
         self.go_to(self.range.1);
         let (first, last) = self.range;
         let length = i128::from(last) - i128::from(first);
-        let start = |slice: usize| (i128::from(first) + length * slice as i128 / MAX_PIECES as i128) as i64;
+        let place = |slice: usize| (i128::from(first) + length * slice as i128 / MAX_PIECES as i128) as i64;
         let mut rows: Vec<MemoryBandRow> = Vec::new();
         for (slice, (bytes, bottom_bytes)) in self.slices.into_iter().enumerate() {
-            let (start_ns, end_ns) = (start(slice), start(slice + 1));
+            let (start, end) = (place(slice), place(slice + 1));
             if let Some(before) = rows
                 .last_mut()
-                .filter(|before| (before.bytes, before.bottom_bytes, before.end_ns) == (bytes, bottom_bytes, start_ns))
+                .filter(|before| (before.bytes, before.bottom_bytes, before.end) == (bytes, bottom_bytes, start))
             {
-                before.end_ns = end_ns;
-            } else if bytes > 0 && start_ns < end_ns {
+                before.end = end;
+            } else if bytes > 0 && start < end {
                 let site = format!("{num_allocations} small allocations");
                 rows.push(MemoryBandRow {
                     device,
                     allocation: None,
-                    start_ns,
-                    end_ns,
+                    start,
+                    end,
                     bottom_bytes,
                     bytes,
                     site,
@@ -284,18 +347,18 @@ impl RestBand {
     }
 }
 
-/// The first and the last time of all actions, as the bands have them.
-pub(crate) fn extent(snapshot: &MemorySnapshot) -> (i64, i64) {
-    let times = ActionTimes::of(snapshot, None);
+/// The first and the last place of all actions, as the bands have them.
+pub(crate) fn extent(snapshot: &MemorySnapshot, axis: BandAxis) -> (i64, i64) {
+    let times = ActionTimes::of(snapshot, axis, None);
     let first = times.ends.values().map(|(first, _)| *first).min();
     let last = times.ends.values().map(|(_, last)| *last).max();
     first.zip(last).filter(|(first, last)| first < last).unwrap_or((0, 1))
 }
 
-/// The bands in a window of time.
-pub(crate) fn memory_bands(snapshot: &MemorySnapshot, window: (i64, i64)) -> AnalysisResult {
+/// The bands in a window of an axis.
+pub(crate) fn memory_bands(snapshot: &MemorySnapshot, axis: BandAxis, window: (i64, i64)) -> AnalysisResult {
     let (start, end) = window;
-    let window = (window != extent(snapshot)).then_some(window);
-    let rows = if start < end { bands(snapshot, &lives(snapshot), window) } else { Vec::new() };
-    AnalysisResult::of(&TABLE, rows, "nothing is in use at this time").drawn(PLOT)
+    let window = (window != extent(snapshot, axis)).then_some(window);
+    let rows = if start < end { bands(snapshot, &lives(snapshot), axis, window) } else { Vec::new() };
+    AnalysisResult::of(axis.table(), rows, "nothing is in use at this time").drawn(axis.plot())
 }

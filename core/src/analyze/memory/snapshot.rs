@@ -136,7 +136,7 @@ pub fn memory_of_snapshot(snapshot: &MemorySnapshot) -> AnalysisResult {
     AnalysisResult::of(&TABLE, devices.into_values().collect(), none)
         .and(&SERIES, points)
         .and(&holder::TABLE, holders)
-        .and(&bands::TABLE, bands::bands(snapshot, &lives, None))
+        .and(&bands::TABLE, bands::bands(snapshot, &lives, bands::BandAxis::Time, None))
         .and(&out_of_memory::TABLE, out_of_memory::failures(snapshot, &lives))
         .drawn_from(bands::TABLE.name, bands::PLOT)
 }

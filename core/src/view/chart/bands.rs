@@ -55,7 +55,7 @@ pub(super) fn draw(
             BandPiece { time: [start, end.max(start)], bottom, height: height.max(0.0), label: label.words(row) };
         panels.entry(panel.integer(row)).or_default().push(piece);
     }
-    let unit = height.unit;
+    let (unit, across) = (height.unit, start.unit);
     let num_left_out = panels.len().saturating_sub(MAX_PANELS);
     let shown: Vec<_> = panels.into_iter().take(MAX_PANELS).collect();
     let peaks = shown.iter().map(|(device, pieces)| {
@@ -68,13 +68,16 @@ pub(super) fn draw(
         notes.push(format!("{num_left_out} further devices are left out"));
     }
     ChartDrawing {
-        subtitle: String::from("allocations over time, each a band"),
+        subtitle: format!(
+            "each allocation is a band, {}",
+            if across == ChartUnit::Time { "over time" } else { "by action" }
+        ),
         desc: format!("{desc}."),
         legend: Vec::new(),
         height: shown.len() as f64 * PITCH,
         body: html! {
             @for (at, (device, pieces)) in shown.iter().enumerate() {
-                g transform={ "translate(0 " (Px(at as f64 * PITCH)) ")" } { (panel_of(*device, pieces, unit)) }
+                g transform={ "translate(0 " (Px(at as f64 * PITCH)) ")" } { (panel_of(*device, pieces, [across, unit])) }
             }
         },
         notes,
@@ -85,13 +88,13 @@ pub(super) fn device_name(device: Option<i64>) -> String {
     device.map_or_else(|| String::from("pinned memory of the host"), |device| format!("device {device}"))
 }
 
-fn panel_of(device: Option<i64>, pieces: &[BandPiece], unit: ChartUnit) -> Markup {
+fn panel_of(device: Option<i64>, pieces: &[BandPiece], [axis, unit]: [ChartUnit; 2]) -> Markup {
     let first = pieces.iter().map(|piece| piece.time[0]).min().unwrap_or(0);
     let last = pieces.iter().map(|piece| piece.time[1]).max().unwrap_or(0);
     let after = |time: i64| time.wrapping_sub(first) as u64 as f64;
     let most = pieces.iter().map(BandPiece::top).fold(0.0, f64::max);
     let pixels = WIDTH - LEFT;
-    let across = ChartAxis::linear(ChartUnit::Time, 0.0, after(last), pixels);
+    let across = ChartAxis::linear(axis, 0.0, after(last), pixels);
     let up = ChartAxis::linear(unit, 0.0, most, HEIGHT);
     let peak = pieces.iter().find(|piece| piece.top() >= most);
     let seen: Vec<(&BandPiece, [f64; 4], ChartFill)> = pieces
@@ -115,7 +118,7 @@ fn panel_of(device: Option<i64>, pieces: &[BandPiece], unit: ChartUnit) -> Marku
             @for (piece, [x, y, wide, high], fill) in &seen {
                 rect x=(Px(LEFT + x)) y=(Px(*y)) width=(Px(wide.max(0.5))) height=(Px(high.max(0.5)))
                     fill=(fill.colour) fill-opacity=[fill.opacity] {
-                    title { (tip(piece, unit)) }
+                    title { (tip(piece, [axis, unit])) }
                 }
             }
             @if let Some(peak) = peak {
@@ -142,8 +145,14 @@ const OPACITIES: [&str; 3] = [".85", ".55", ".35"];
 /// The end of the name of the band of all small allocations.
 const SMALL: &str = "small allocations";
 
-fn tip(piece: &BandPiece, unit: ChartUnit) -> String {
+fn tip(piece: &BandPiece, [axis, unit]: [ChartUnit; 2]) -> String {
     let lasted = piece.time[1].wrapping_sub(piece.time[0]) as u64 as f64;
     let name = clipped(&piece.label, WHOLE);
-    format!("{name}: {}, here for {}", unit.words(piece.height), ChartUnit::Time.words(lasted))
+    let noun = match axis {
+        ChartUnit::Time => "",
+        _ if lasted == 1.0 => " action",
+        _ => " actions",
+    };
+    let (bytes, long) = (unit.words(piece.height), axis.words(lasted));
+    format!("{name}: {bytes}, here for {long}{noun}")
 }

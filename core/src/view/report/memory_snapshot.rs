@@ -10,6 +10,7 @@ use super::memory_moment::memory_at;
 use super::section::{ReportSections, SectionOutcome};
 use super::source::{ReportResult, ReportSource, frame, table};
 use super::words::plural;
+use crate::analyze::tables::{BandAxis, memory_bands, memory_extent as extent};
 use crate::analyze::{AnalysisResult, Plot, memory_of_snapshot, memory_state, tables};
 use crate::memory::MemorySnapshot;
 use crate::table::TableColumn;
@@ -141,18 +142,24 @@ fn bands(snapshot: &MemorySnapshot, answer: &AnalysisResult) -> ReportResult<Sec
     if table(answer, tables::MEMORY_BANDS.name)?.num_rows() == 0 {
         return Ok(SectionOutcome::Nothing);
     }
-    let (start, end) = tables::memory_extent(snapshot);
-    let figure = band_figure(answer)?;
+    let (actions, time) = (extent(snapshot, BandAxis::Actions), extent(snapshot, BandAxis::Time));
+    let figure = band_figure(snapshot, BandAxis::Actions, actions)?;
+    let length = |(start, end): (i64, i64)| end.saturating_sub(start);
     Ok(SectionOutcome::wide(html! {
-        div class="ks-zoomed" data-fragment="bands" data-length=(end.saturating_sub(start))
+        div class="ks-zoomed" data-fragment="bands" data-actions=(length(actions)) data-time=(length(time))
             data-left=(BANDS_PLOT[0]) data-right=(BANDS_PLOT[1]) { (figure) }
     }))
 }
 
-/// The picture of allocations over time.
-pub(in crate::view) fn band_figure(answer: &AnalysisResult) -> ReportResult<Markup> {
-    let bands = table(answer, tables::MEMORY_BANDS.name)?;
-    Ok(html! { figure class="ks-picture" { (figure(&**bands, Some(tables::BANDS_PLOT), answer.reason)) } })
+/// The picture of allocations in a window of an axis.
+pub(in crate::view) fn band_figure(
+    snapshot: &MemorySnapshot,
+    axis: BandAxis,
+    window: (i64, i64),
+) -> ReportResult<Markup> {
+    let answer = memory_bands(snapshot, axis, window);
+    let bands = table(&answer, tables::MEMORY_BANDS.name)?;
+    Ok(html! { figure class="ks-picture" { (figure(&**bands, Some(axis.plot()), answer.reason)) } })
 }
 
 /// Memory when an allocation failed, or else at the peak.

@@ -80,6 +80,12 @@ def test_it_works_by_keys_alone(page: Any) -> None:
     assert picture(page, "bands") != zoomed
     page.get_by_role("button", name="All").press("Enter")
     assert picture(page, "bands") == whole
+    # A pause takes room by time, not by action.
+    page.get_by_role("button", name="By time").press("Enter")
+    assert "10 s" in picture(page, "bands")
+    assert "10 s" not in whole
+    page.get_by_role("button", name="By action").press("Enter")
+    assert picture(page, "bands") == whole
 
 
 def test_a_drag_zooms_to_the_peak(page: Any, snapshot: ks.MemorySnapshot) -> None:
