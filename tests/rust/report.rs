@@ -57,6 +57,21 @@ fn sections_lead_to_what_they_are_about() {
 }
 
 #[test]
+fn a_flame_graph_says_how_many_calls_lost_their_work() {
+    let launch = |at: i64, id: i64| {
+        json!({"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 2, "ts": at, "dur": 5,
+               "args": {"correlation": id}})
+    };
+    let kernel = json!({"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": 20, "dur": 60,
+                        "args": {"device": 0, "stream": 7, "correlation": 1}});
+    let page = |events: &[Value]| html(&Session::new(linked(&json!(events))));
+    let whole = page(&[launch(0, 1), kernel.clone()]);
+    assert!(whole.contains("id=\"flame\"") && !whole.contains("of unknown time"));
+    assert!(page(&[launch(0, 1), kernel.clone(), launch(10, 2)]).contains("without 1 call of unknown time"));
+    assert!(page(&[launch(0, 1), kernel, launch(10, 2), launch(15, 3)]).contains("without 2 calls of unknown time"));
+}
+
+#[test]
 fn iterations_without_device_work_are_not_said_to_be_unmarked() {
     let step = |number: u32, ts: u32| {
         json!({"ph": "X", "cat": "user_annotation", "name": format!("ProfilerStep#{number}"), "pid": 1, "tid": 2,

@@ -146,13 +146,13 @@ const OPACITIES: [&str; 3] = [".85", ".55", ".35"];
 const SMALL: &str = "small allocations";
 
 fn tip(piece: &BandPiece, [axis, unit]: [ChartUnit; 2]) -> String {
-    let lasted = piece.time[1].wrapping_sub(piece.time[0]) as u64 as f64;
+    let lasted = piece.time[1].wrapping_sub(piece.time[0]) as u64;
     let name = clipped(&piece.label, WHOLE);
     let noun = match axis {
         ChartUnit::Time => "",
-        _ if lasted == 1.0 => " action",
+        _ if lasted == 1 => " action",
         _ => " actions",
     };
-    let (bytes, long) = (unit.words(piece.height), axis.words(lasted));
+    let (bytes, long) = (unit.words(piece.height), axis.words(lasted as f64));
     format!("{name}: {bytes}, here for {long}{noun}")
 }
