@@ -284,10 +284,12 @@ def main() -> None:
     for read in (read_schemas, read_autograd, read_python, read_calls):
         read(found, arguments.folders)
     read_kernels(found, arguments.folders, arguments.traces)
-    lines = ["# source", *sorted(set(versions(arguments.folders)))]
+    lines: list[str] = []
     for section in sorted(found):
         lines += [f"# {section}", *shortened(sorted(name for name in found[section] if name))]
     arguments.output.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    sources = "\n".join(sorted(set(versions(arguments.folders))))
+    arguments.output.with_suffix(".sources.txt").write_text(f"{sources}\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 //! Names that `PyTorch`, its libraries and the runtimes of devices have. `scripts/public_names.py`
-//! lists them from the sources.
+//! lists them from the packages that `public_names.sources.txt` names.
 
 use std::cell::OnceCell;
 use std::cmp::Ordering;
@@ -9,9 +9,6 @@ use rustc_hash::{FxHashMap, FxHashSet};
 /// Sections of sorted names, one a line, below a line `# kind group`. A character stands for what a
 /// name shares with the one before it: `0` for nothing, `1` for one letter.
 const LIST: &str = include_str!("public_names.txt");
-
-/// The section of the packages that the names come from.
-const SOURCE: &str = "source";
 
 /// The names by section.
 #[derive(Debug)]
@@ -24,11 +21,8 @@ pub(super) struct PublicNames {
 impl Default for PublicNames {
     fn default() -> Self {
         let sections = LIST.trim_start_matches("# ").split("\n# ").filter_map(|section| section.split_once('\n'));
-        let named = sections.filter(|(title, _)| *title != SOURCE);
-        Self {
-            sections: named.map(|(title, lines)| (title, expanded(lines))).collect(),
-            operator_words: OnceCell::new(),
-        }
+        let named = sections.map(|(title, lines)| (title, expanded(lines)));
+        Self { sections: named.collect(), operator_words: OnceCell::new() }
     }
 }
 

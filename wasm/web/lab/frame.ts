@@ -17,6 +17,10 @@ export class PageFrame {
     this.node.className = "jp-IFrame";
     this.node.style.cssText = "overflow:hidden";
     this.#frame.src = address;
+    // Traces come from strangers: what the page runs reaches neither the host nor its server.
+    this.#frame.sandbox.value =
+      "allow-scripts allow-downloads allow-modals allow-popups allow-popups-to-escape-sandbox";
+    this.#frame.allow = "fullscreen; clipboard-write";
     this.#frame.title = title;
     this.#frame.style.cssText = "width:100%;height:100%;border:0;display:block";
     this.node.append(this.#frame);
@@ -40,12 +44,13 @@ export class PageFrame {
 
   tell(message: ToPage): void {
     if (this.#early) this.#early.push(message);
-    else this.#frame.contentWindow?.postMessage(message, location.origin);
+    else this.#frame.contentWindow?.postMessage(message, "*");
   }
 
   /** Empties the page. */
   reload(): void {
-    this.#frame.contentWindow?.location.reload();
+    const { src } = this.#frame;
+    this.#frame.src = src;
   }
 
   close(): void {

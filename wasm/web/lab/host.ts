@@ -45,6 +45,7 @@ export interface DocumentContext {
 }
 
 export interface DocumentWidget extends LabWidget {
+  readonly context: DocumentContext;
   readonly toolbar: { addItem(name: string, item: LabWidget): boolean };
 }
 
@@ -65,6 +66,21 @@ export interface NotebookPanel {
 
 export interface SharedNotebook {
   insertCell(index: number, cell: { cell_type: string; source: string }): unknown;
+}
+
+/** Opens what was open before a page was reloaded. */
+export interface LayoutRestorer {
+  restore(tracker: WidgetTracker, options: RestoreOptions): Promise<unknown>;
+}
+
+interface RestoreOptions {
+  readonly command: string;
+  readonly args: (widget: DocumentWidget) => Readonly<Record<string, string>>;
+  readonly name: (widget: DocumentWidget) => string;
+}
+
+export interface WidgetTracker {
+  add(widget: DocumentWidget): Promise<void>;
 }
 
 export interface LabLauncher {
@@ -123,7 +139,9 @@ export interface LabModules {
     readonly LabIcon: new (options: { name: string; svgstr: string }) => object;
     readonly ToolbarButton: new (options: object) => LabWidget;
   };
+  readonly "@jupyterlab/application": { readonly ILayoutRestorer: object };
   readonly "@jupyterlab/apputils": {
+    readonly WidgetTracker: new (options: { namespace: string }) => WidgetTracker;
     readonly showErrorMessage: (title: string, error: string) => Promise<void>;
   };
   readonly "@lumino/widgets": {

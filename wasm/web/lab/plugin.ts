@@ -1,7 +1,17 @@
 import { messageOf } from "../source/source";
 import { baseName, withPartner } from "./files";
 import { PageFrame } from "./frame";
-import type { DocumentContext, DocumentWidget, Lab, LabLauncher, LabModules, LabWidget, NotebookTracker } from "./host";
+import type {
+  DocumentContext,
+  DocumentWidget,
+  Lab,
+  LabLauncher,
+  LabModules,
+  LabWidget,
+  LayoutRestorer,
+  NotebookTracker,
+  WidgetTracker,
+} from "./host";
 import { useInNotebook } from "./notebook";
 import { findShared, type SharedScope, takeShared } from "./shared";
 
@@ -26,13 +36,13 @@ const FILE_TYPES = [
 export async function pluginOf(scope: SharedScope, address: string): Promise<object> {
   const registry = await takeShared(scope, "@jupyterlab/docregistry");
   const components = await takeShared(scope, "@jupyterlab/ui-components");
-  const { showErrorMessage } = await takeShared(scope, "@jupyterlab/apputils");
+  const utilities = await takeShared(scope, "@jupyterlab/apputils");
   const { Widget } = await takeShared(scope, "@lumino/widgets");
   const launcher = (await findShared(scope, "@jupyterlab/launcher"))?.ILauncher;
   const notebooks = (await findShared(scope, "@jupyterlab/notebook"))?.INotebookTracker;
+  const restorer = (await findShared(scope, "@jupyterlab/application"))?.ILayoutRestorer;
   // Dependencies are handed over in their order.
-  const known = { launcher, notebooks };
-  const optional = [launcher, notebooks].filter((token) => token !== undefined);
+  const optional = [launcher, notebooks, restorer].filter((token) => token !== undefined);
   return {
     id: `${NAME}:plugin`,
     description: "Opens PyTorch traces and memory snapshots.",
@@ -41,9 +51,11 @@ export async function pluginOf(scope: SharedScope, address: string): Promise<obj
     activate(lab: Lab, ...found: unknown[]) {
       const given = (token: object | undefined) => (token ? found[optional.indexOf(token)] : undefined);
       const icon = new components.LabIcon({ name: `${NAME}:trace`, svgstr: ICON });
-      const host = { lab, registry, components, showErrorMessage, Widget, icon, page: `${address}view.html` };
-      openFiles(host, given(known.notebooks) as NotebookTracker | undefined);
-      offerEmptyPage(host, given(known.launcher) as LabLauncher | undefined);
+      const host = { lab, registry, components, utilities, Widget, icon, page: `${address}view.html` };
+      const opened = new utilities.WidgetTracker({ namespace: NAME });
+      openFiles(host, opened, given(notebooks) as NotebookTracker | undefined);
+      reopen(opened, given(restorer) as LayoutRestorer | undefined);
+      offerEmptyPage(host, given(launcher) as LabLauncher | undefined);
     },
   };
 }
@@ -52,14 +64,14 @@ interface Host {
   readonly lab: Lab;
   readonly registry: LabModules["@jupyterlab/docregistry"];
   readonly components: LabModules["@jupyterlab/ui-components"];
-  readonly showErrorMessage: LabModules["@jupyterlab/apputils"]["showErrorMessage"];
+  readonly utilities: LabModules["@jupyterlab/apputils"];
   readonly Widget: LabModules["@lumino/widgets"]["Widget"];
   readonly icon: object;
   readonly page: string;
 }
 
 /** Opens files of the known types in a page. */
-function openFiles(host: Host, tracker: NotebookTracker | undefined): void {
+function openFiles(host: Host, opened: WidgetTracker, tracker: NotebookTracker | undefined): void {
   const { docRegistry } = host.lab;
   const names = FILE_TYPES.map(({ name }) => name);
   for (const type of FILE_TYPES) {
@@ -74,7 +86,13 @@ function openFiles(host: Host, tracker: NotebookTracker | undefined): void {
     defaultFor: names,
     readOnly: true,
   };
-  docRegistry.addWidgetFactory(new (widgetFactory(host, tracker))(options));
+  docRegistry.addWidgetFactory(new (widgetFactory(host, opened, tracker))(options));
+}
+
+function reopen(opened: WidgetTracker, restorer: LayoutRestorer | undefined): void {
+  const path = ({ context }: DocumentWidget) => context.path;
+  const args = (widget: DocumentWidget) => ({ path: path(widget), factory: NAME });
+  restorer?.restore(opened, { command: "docmanager:open", args, name: path });
 }
 
 /** A model without content: the page reads the file by itself. */
@@ -89,10 +107,13 @@ const modelFactory = ({ registry }: Host) =>
     }
   };
 
-const widgetFactory = (host: Host, tracker: NotebookTracker | undefined) =>
+const widgetFactory = (host: Host, opened: WidgetTracker, tracker: NotebookTracker | undefined) =>
   class extends host.registry.ABCWidgetFactory {
     createNewWidget(context: DocumentContext): DocumentWidget {
-      return documentOf(host, context, tracker);
+      const made = documentOf(host, context, tracker);
+      // Its id comes after this call.
+      void context.ready.then(() => opened.add(made));
+      return made;
     }
   };
 
@@ -116,7 +137,8 @@ function documentOf(host: Host, context: DocumentContext, tracker: NotebookTrack
     label: "Use in notebook",
     tooltip: "Insert a cell that reads this file",
     onClick: () => {
-      const failed = (error: unknown) => host.showErrorMessage("Cannot use the file in a notebook", messageOf(error));
+      const failed = (error: unknown) =>
+        host.utilities.showErrorMessage("Cannot use the file in a notebook", messageOf(error));
       useInNotebook(lab, tracker, contents.localPath(context.path)).catch(failed);
     },
   });

@@ -106,6 +106,17 @@ def test_a_double_click_opens_a_recording(browse: Any, module: str, data: Path, 
     shot(files.page, f"extension-{module}")
 
 
+def test_a_page_reaches_neither_its_host_nor_the_server(browse: Any, data: Path) -> None:
+    files = browse("apart")
+    files.put("kineto_trace_0.json.gz", data / "minimal_cpu/kineto_trace_0.json.gz")
+    body = shows(files.go().open("kineto_trace_0"), "kineto_trace_0").locator("body")
+    name = "error => error.name"
+    assert body.evaluate("() => { try { return parent.document.title } catch (error) { return error.name } }") == (
+        "SecurityError"
+    )
+    assert body.evaluate(f"() => fetch('/api/contents').then(() => 'reached', {name})") == "TypeError"
+
+
 def test_an_execution_trace_brings_its_kineto_trace(browse: Any, data: Path) -> None:
     files = browse("execution")
     for path in (data / "synthetic_cuda").glob("*.json.gz"):
@@ -197,6 +208,8 @@ def test_keys_open_it_and_its_theme_is_that_of_the_host(browse: Any, data: Path,
     expect(frame.locator(".ks-root")).to_have_attribute("data-theme", "dark")
     expect(page.locator("#jupyterlab-splash")).to_have_count(0)
     shot(page, "extension-dark")
+    page.reload()
+    shows(files.frame(), "kineto_trace_0")
     page.locator(".lm-MenuBar-itemLabel", has_text="Settings").click()
     page.locator(".lm-Menu-itemLabel", has_text=re.compile("^Theme$")).hover()
     page.locator(".lm-Menu-itemLabel", has_text=re.compile("^JupyterLab Light$")).click()
