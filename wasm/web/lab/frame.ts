@@ -9,8 +9,6 @@ export class PageFrame {
   readonly node = document.createElement("div");
   readonly #frame = document.createElement("iframe");
   readonly #cleanup = new Cleanup();
-  /** Messages until the page listens. */
-  #early: ToPage[] | undefined = [];
 
   /** `address` is that of the page, and `onReady` runs whenever it is empty. */
   constructor(address: string, title: string, onReady: (frame: PageFrame) => void) {
@@ -32,19 +30,15 @@ export class PageFrame {
     this.#cleanup.add(theme.subscribe(paint));
     paint();
     const hear = ({ source, data }: MessageEvent) => {
-      if (source !== this.#frame.contentWindow || data !== "kinetoscope-ready") return;
-      const early = this.#early ?? [];
-      this.#early = undefined;
-      for (const message of early) this.tell(message);
-      onReady(this);
+      if (source === this.#frame.contentWindow && data === "kinetoscope-ready") onReady(this);
     };
     addEventListener("message", hear);
     this.#cleanup.add(() => removeEventListener("message", hear));
   }
 
+  /** Sends a message to the page, which hears it once it was ready. */
   tell(message: ToPage): void {
-    if (this.#early) this.#early.push(message);
-    else this.#frame.contentWindow?.postMessage(message, "*");
+    this.#frame.contentWindow?.postMessage(message, "*");
   }
 
   /** Empties the page. */

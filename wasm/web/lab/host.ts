@@ -39,7 +39,6 @@ export interface ContentsManager {
 /** An open file. */
 export interface DocumentContext {
   readonly path: string;
-  readonly contentsModel: ContentsModel | null;
   readonly ready: Promise<void>;
   readonly fileChanged: LabSignal<ContentsModel>;
 }

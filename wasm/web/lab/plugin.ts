@@ -89,10 +89,11 @@ function openFiles(host: Host, opened: WidgetTracker, tracker: NotebookTracker |
   docRegistry.addWidgetFactory(new (widgetFactory(host, opened, tracker))(options));
 }
 
+/** Opens what was open before the host's page was reloaded. */
 function reopen(opened: WidgetTracker, restorer: LayoutRestorer | undefined): void {
   const path = ({ context }: DocumentWidget) => context.path;
   const args = (widget: DocumentWidget) => ({ path: path(widget), factory: NAME });
-  restorer?.restore(opened, { command: "docmanager:open", args, name: path });
+  void restorer?.restore(opened, { command: "docmanager:open", args, name: path });
 }
 
 /** A model without content: the page reads the file by itself. */
