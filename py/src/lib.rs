@@ -7,6 +7,7 @@ mod analysis;
 mod arrow;
 mod chart;
 mod error;
+mod gathered;
 mod head;
 mod interrupt;
 mod job_groups;
@@ -43,6 +44,8 @@ mod _native {
     use crate::chart::{Plot, base85, chart};
     #[pymodule_export]
     use crate::error::{TraceError, TraceLimitError, TraceParseError, UnsupportedTraceError};
+    #[pymodule_export]
+    use crate::gathered::{GatheredJob, packed_facts, report_comparisons};
     #[pymodule_export]
     use crate::head::{head, head_of, pair_up};
     #[pymodule_export]

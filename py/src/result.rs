@@ -1,5 +1,7 @@
 //! Passes the result of an analysis to Python.
 
+use std::borrow::Cow;
+
 use kinetoscope::analyze::AnalysisResult;
 use pyo3::prelude::*;
 
@@ -13,13 +15,7 @@ pub(crate) type Answered = (Vec<Table>, Option<String>, Option<Plot>);
 /// An answer as Python takes it.
 pub(crate) fn answered(answer: Result<AnalysisResult, kinetoscope::Error>) -> PyResult<Answered> {
     let answer = answer.map_err(|error| raised(&error))?;
-    let reason = answer.reason.map(str::to_owned);
-    Ok(with_reason(answer, reason))
-}
-
-/// The same with a reason of its own.
-pub(crate) fn with_reason(answer: AnalysisResult, reason: Option<String>) -> Answered {
     let drawn = answer.drawn.or_else(|| answer.tables.first().map(|table| table.name()));
     let plot = answer.plot.zip(drawn).map(|(plot, table)| Plot::new(plot, table));
-    (answer.tables.into_iter().map(Table::new).collect(), reason, plot)
+    Ok((answer.tables.into_iter().map(Table::new).collect(), answer.reason.map(Cow::into_owned), plot))
 }

@@ -18,6 +18,12 @@ pub(crate) struct Session {
     session: Arc<view::Session>,
 }
 
+impl Session {
+    pub(crate) fn shared(&self) -> Arc<view::Session> {
+        Arc::clone(&self.session)
+    }
+}
+
 #[pymethods]
 impl Session {
     #[new]

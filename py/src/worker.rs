@@ -9,7 +9,7 @@ use pyo3::types::PyBytes;
 use crate::analysis::{Ranked, linked};
 use crate::error::raised;
 use crate::memory::detached;
-use crate::result::{Answered, answered, with_reason};
+use crate::result::{Answered, answered};
 use crate::trace::Trace;
 
 type Error = kinetoscope::Error;
@@ -41,9 +41,7 @@ pub(crate) fn answer_of_packed(
     name: &str,
     request: &str,
 ) -> PyResult<Answered> {
-    let found = detached(py, || analysis(name)?.answer_of_packed(&answers, request))?;
-    let (answer, reason) = found.map_err(|error| raised(&error))?;
-    Ok(with_reason(answer, reason))
+    answered(detached(py, || analysis(name)?.answer_of_packed(&answers, request))?)
 }
 
 /// The next queries to each trace, from the collectives of all and the replies so far; empty bytes

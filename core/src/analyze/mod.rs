@@ -120,3 +120,4 @@ pub use summary::{
 pub use tensor_core::uses_tensor_cores;
 pub use unlinked_reason::UnlinkedReason;
 pub use verdict::{Problem, Verdict, VerdictState, verdict};
+pub(crate) use worker::{packed, unpacked};

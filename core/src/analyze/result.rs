@@ -1,5 +1,6 @@
 //! Holds the tables of an analysis, the reason why they are empty, and how to draw them.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::plot::Plot;
@@ -7,11 +8,12 @@ use crate::link::rank::windows;
 use crate::table::{PartKey, StackedTable, Table, TablePart, TableRows};
 
 /// The result of an analysis.
+#[derive(Clone)]
 pub struct AnalysisResult {
     /// Its tables, the one that answers first.
     pub tables: Vec<Arc<dyn TableRows>>,
     /// Why the first table has no rows, where it has none.
-    pub reason: Option<&'static str>,
+    pub reason: Option<Cow<'static, str>>,
     /// How it is drawn, where it can be.
     pub plot: Option<Plot>,
     /// The name of the table that is drawn; the first, where none is named.
@@ -27,7 +29,7 @@ impl AnalysisResult {
 
     /// One table, and why it has no rows, if it has none.
     pub(super) fn with(table: Arc<dyn TableRows>, reason: Option<&'static str>) -> Self {
-        Self { tables: vec![table], reason, plot: None, drawn: None }
+        Self { tables: vec![table], reason: reason.map(Cow::Borrowed), plot: None, drawn: None }
     }
 
     /// The same with a further table.
@@ -65,7 +67,7 @@ impl AnalysisResult {
             Some(stacked)
         });
         let has_rows = answers.iter().any(|answer| answer.reason.is_none());
-        let reason = answers.iter().find_map(|answer| answer.reason).filter(|_| !has_rows);
+        let reason = answers.iter().find_map(|answer| answer.reason.clone()).filter(|_| !has_rows);
         let (plot, drawn) = answers.first().map_or((None, None), |answer| (answer.plot, answer.drawn));
         Self { tables: tables.collect(), reason, plot, drawn }
     }

@@ -11,6 +11,7 @@ pub(crate) use super::diff::tables as diff;
 pub(crate) use super::finding::cost_overlap::TABLE as FINDING_TOTALS;
 pub(crate) use super::finding::row::OF_TRACE as FINDINGS;
 pub(crate) use super::finding::rules::RULES_TABLE as FINDING_RULES;
+pub(crate) use super::heatmap::cell::TABLE as HEATMAP;
 pub(crate) use super::idle::{GAPS, TABLE as IDLE};
 pub(crate) use super::kernel::TABLE as KERNELS;
 pub(crate) use super::kernel_class::TABLE as KERNELS_BY_CLASS;

@@ -4,6 +4,7 @@
 //! runs on the coordinator, from the [collectives](crate::edit::communications) of all ranks;
 //! [queries](super::query) fetch the rest in rounds.
 
+use std::borrow::Cow;
 use std::io::{Read, Write};
 use std::sync::Arc;
 
@@ -51,30 +52,19 @@ impl Analysis {
         let answer = self.answer_about(linked, &wanted.lenient(), &options)?;
         let tables = answer.tables.iter().map(|table| PackedTable::of(&**table)).collect();
         let has_device = answer.plot.is_some_and(|plot| plot.is_of_device());
-        packed(&PackedResult { reason: answer.reason.map(str::to_owned), has_device, tables })
+        packed(&PackedResult { reason: answer.reason.map(Cow::into_owned), has_device, tables })
     }
 
-    /// The answer about the traces of these ranks, of the packed answers about each, and why it has
-    /// no rows, if it has none. An error where one of them is no such answer.
-    pub fn answer_of_packed(
-        &self,
-        answers: &[(Option<i64>, Vec<u8>)],
-        request: &str,
-    ) -> Result<(AnalysisResult, Option<String>), Error> {
+    /// The answer about the traces of these ranks, of the packed answers about each. An error where
+    /// one of them is no such answer.
+    pub fn answer_of_packed(&self, answers: &[(Option<i64>, Vec<u8>)], request: &str) -> Result<AnalysisResult, Error> {
         let Run::Trace(run) = self.run else { return Err(unexpected("an analysis of one trace", self.name)) };
         let (wanted, options) = parse_request(self.options, request)?;
         let like = run_on_nothing(run, &options);
         let like = if wanted.by_phase { AnalysisResult::stacked_by(&[PartKey::Phase("")], &[like]) } else { like };
-        let (mut ranks, mut found, mut reason) = (Vec::new(), Vec::new(), None);
-        for (rank, bytes) in answers {
-            let (answer, why) = unpacked_answer(&like, bytes)?;
-            ranks.push(*rank);
-            found.push(answer);
-            reason = reason.or(why);
-        }
-        let has_rows = |answer: &AnalysisResult| answer.tables.first().is_some_and(|table| table.num_rows() > 0);
-        let reason = reason.filter(|_| !found.iter().any(has_rows));
-        Ok((AnalysisResult::stacked(&ranks, &found), reason))
+        let ranks: Vec<_> = answers.iter().map(|(rank, _)| *rank).collect();
+        let found = answers.iter().map(|(_, bytes)| unpacked_answer(&like, bytes)).collect::<Result<Vec<_>, _>>()?;
+        Ok(AnalysisResult::stacked(&ranks, &found))
     }
 
     /// Plans the next queries to each trace of a job, from the replies so far. Each item is empty
@@ -153,7 +143,7 @@ fn run_on_nothing(run: fn(&Selection<'_>, &Options) -> AnalysisResult, options: 
     run(&Selection::all(&Arc::new(LinkedTrace::new(Trace::default()))), options)
 }
 
-fn unpacked_answer(like: &AnalysisResult, bytes: &[u8]) -> Result<(AnalysisResult, Option<String>), Error> {
+fn unpacked_answer(like: &AnalysisResult, bytes: &[u8]) -> Result<AnalysisResult, Error> {
     let found: PackedResult = unpacked(bytes)?;
     if found.tables.len() != like.tables.len() {
         return Err(unexpected(&format!("{} tables", like.tables.len()), &found.tables.len().to_string()));
@@ -161,18 +151,18 @@ fn unpacked_answer(like: &AnalysisResult, bytes: &[u8]) -> Result<(AnalysisResul
     let tables = found.tables.into_iter().zip(&like.tables).map(|(table, like)| table.unpacked(like));
     let tables = tables.collect::<Result<_, _>>()?;
     let plot = like.plot.map(|plot| plot.with_device(found.has_device));
-    Ok((AnalysisResult { tables, reason: None, plot, drawn: like.drawn }, found.reason))
+    Ok(AnalysisResult { tables, reason: found.reason.map(Cow::Owned), plot, drawn: like.drawn })
 }
 
 /// Encodes and compresses a value: names of events repeat.
-fn packed<T: Serialize>(value: &T) -> Result<Vec<u8>, Error> {
+pub(crate) fn packed<T: Serialize>(value: &T) -> Result<Vec<u8>, Error> {
     let mut encoder = DeflateEncoder::new(Vec::new(), Compression::fast());
     let written = encoder.write_all(&encode(value)?).and_then(|()| encoder.finish());
     written.map_err(|error| unexpected("a value that can be serialized", &error.to_string()))
 }
 
 /// Decompresses and decodes a value.
-fn unpacked<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Error> {
+pub(crate) fn unpacked<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Error> {
     let mut plain = Vec::new();
     let read = DeflateDecoder::new(bytes).read_to_end(&mut plain);
     read.map_err(|error| {

@@ -50,6 +50,7 @@ use crate::analyze::{DrawnStep, Finding, Selection, TOP};
 use crate::error::Error;
 pub use chart::chart;
 pub use memory_session::MemorySession;
+pub use report::{COMPARISONS, GatheredJob, ShownRank, TraceFile, packed_facts};
 use request::{ParsedRequest, Request};
 use response::Response;
 use screen::Screen;
@@ -79,6 +80,18 @@ impl Session {
     /// ```
     pub fn query(&self, request: &[u8]) -> Vec<u8> {
         let answer = Request::parse(request).and_then(|asked| self.answer(&asked));
+        answer.unwrap_or_else(|error| Response::error(&error)).to_bytes()
+    }
+
+    /// Answers a request for a report of a job, of which this session has some traces.
+    pub fn report_of_job(&self, job: &GatheredJob, request: &[u8]) -> Vec<u8> {
+        let answer = Request::parse(request).and_then(|asked| match &asked.request {
+            Request::Report { title, facts, left_out, .. } => {
+                let screen = Screen::new(self, asked.align, asked.has_frames);
+                Ok(report::of_gathered((&screen, job), title, facts, left_out))
+            }
+            _ => self.answer(&asked),
+        });
         answer.unwrap_or_else(|error| Response::error(&error)).to_bytes()
     }
 

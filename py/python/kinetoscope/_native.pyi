@@ -5,6 +5,7 @@ from typing import Any, Protocol, TypeAlias, final
 
 __all__ = [
     "ArchiveMember",
+    "GatheredJob",
     "JobGroups",
     "Plot",
     "Reading",
@@ -47,6 +48,7 @@ __all__ = [
     "members",
     "natural",
     "packed_answer",
+    "packed_facts",
     "pair_up",
     "plan",
     "rank_of",
@@ -55,6 +57,7 @@ __all__ = [
     "redacted",
     "replay_plan",
     "replayed",
+    "report_comparisons",
     "respond",
     "schema_json",
     "sniff",
@@ -175,6 +178,19 @@ class JobGroups:
     def __new__(cls, traces: Sequence[tuple[int | None, Trace]]) -> JobGroups: ...
 
 @final
+class GatheredJob:
+    def __init__(
+        self,
+        facts: Sequence[tuple[int | None, bytes]],
+        files: Sequence[tuple[str, str]],
+        traces: Sequence[tuple[int | None, Trace]],
+        replies: Sequence[Sequence[Sequence[bytes]]],
+    ) -> None: ...
+    def is_trimmed(self) -> bool: ...
+    def shown_ranks(self) -> list[tuple[int, int]]: ...
+    def report(self, session: Session, request: bytes) -> bytes: ...
+
+@final
 class Session:
     def __new__(cls, traces: list[tuple[str, int | None, Trace]]) -> Session: ...
     def query(self, request: bytes) -> bytes: ...
@@ -203,6 +219,8 @@ def communications(trace: Trace) -> bytes: ...
 def plan(
     traces: Sequence[tuple[int | None, Trace]], replies: Sequence[Sequence[bytes]], name: str, request: str
 ) -> list[bytes]: ...
+def packed_facts(trace: Trace) -> bytes: ...
+def report_comparisons() -> list[str]: ...
 def respond(trace: Trace, name: str, request: str, queries: bytes) -> bytes: ...
 def answer_of_replies(
     traces: Sequence[tuple[int | None, Trace]], replies: Sequence[Sequence[bytes]], name: str, request: str

@@ -180,10 +180,7 @@ class TraceSet(JobAnalyses):
         coordinator = self._coordinator if executor is None else _new_coordinator(executor, progress=progress)
         if coordinator is None or all(member.is_read for member in self._members):
             return answered_of_job(self.chosen(rank), name, request)
-        failures = coordinator.inspect(self._members)
-        self._members = [member for member in self._members if member not in failures]
-        self._skipped |= _by_file(failures)
-        self._split_merged()
+        self._inspect(coordinator)
         return coordinator.analyze(self._of_ranks(rank), name, request)
 
     def report(
@@ -197,16 +194,52 @@ class TraceSet(JobAnalyses):
     ) -> Path:
         """Writes one HTML file about all traces: time by rank, late ranks, findings, timeline.
 
+        The timeline of more than 16 whole traces has the ranks that matter: the slowest, the median, the
+        fastest, and the one that others wait for most. All other sections describe all ranks. Then
+        an executor that was given to `read_dir` reads and analyses the traces. With `redact`, this
+        process does.
+
         Arguments and errors are those of `Trace.report`. Raises ValueError for a set without
         traces.
         """
+        from kinetoscope._report.job import MAX_TIMELINES, write_job_report
         from kinetoscope._report.page import write_report
 
-        members = self._select(None)
-        originals = [member.trace for member in members]
-        shown = redacted(originals, level=redact) if redact else originals
-        traces = [(member.rank, trace) for member, trace in zip(members, shown, strict=True)]
+        if redact:
+            return self._redacted(redact).report(path, title=title, max_size=max_size, static=static)
+        if len(self._members) > MAX_TIMELINES:
+            members, gathered = self._gather(Path(path).parent)
+            if not gathered.is_trimmed():
+                return write_job_report(members, gathered, path, title or _title(members), max_size, static=static)
+        traces = [(member.rank, member.trace) for member in self._select(None)]
         return write_report(traces, path, title or _title(traces), max_size, static=static)
+
+    def _redacted(self, level: bool | str) -> TraceSet:
+        members = self._select(None)
+        traces = redacted([member.trace for member in members], level=level)
+        return TraceSet(
+            [
+                Member(member.pair, {}, {}, member.recording.options, trace, member.part)
+                for member, trace in zip(members, traces, strict=True)
+            ]
+        )
+
+    def _gather(self, folder: Path) -> tuple[list[Member], _native.GatheredJob]:
+        """Collects what a report in `folder` tells about all ranks."""
+        from kinetoscope._remote.coordinator import Coordinator
+
+        coordinator = self._coordinator or Coordinator(None)
+        if not self._coordinator:
+            self.load()
+        self._inspect(coordinator)
+        return coordinator.gather(self._of_ranks(None), lambda member: member.link(folder))
+
+    def _inspect(self, coordinator: Coordinator) -> None:
+        """Lets workers read all members. Skips unreadable ones."""
+        failures = coordinator.inspect(self._members)
+        self._members = [member for member in self._members if member not in failures]
+        self._skipped |= _by_file(failures)
+        self._split_merged()
 
     def render_static(self, height: int = 640) -> lazy.Static:
         """Returns the report in a frame for a notebook output, as `Trace.render_static`.
@@ -376,9 +409,14 @@ def _native_of(member: Member) -> tuple[int | None, _native.Trace]:
     return member.rank, member.trace._native  # noqa: SLF001 - an argument of the core
 
 
-def _title(traces: Sequence[tuple[int | None, Trace]]) -> str:
+def _title(traces: Sequence[tuple[int | None, Trace]] | Sequence[Member]) -> str:
     """Title of a report."""
-    return traces[0][1].title if len(traces) == 1 else f"{text.plural(len(traces), 'trace')} of a job"
+    first = traces[0]
+    return (
+        first[1].title
+        if len(traces) == 1 and isinstance(first, tuple)
+        else f"{text.plural(len(traces), 'trace')} of a job"
+    )
 
 
 def ranks_and_windows(members: Sequence[Member]) -> list[tuple[int | None, int]]:

@@ -1,6 +1,6 @@
 //! Measures each iteration of each rank, for a map of a whole job.
 
-mod cell;
+pub(crate) mod cell;
 mod iteration_time;
 
 use super::analysis::{Analysis, CrossRank, Run};

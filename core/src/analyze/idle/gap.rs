@@ -3,6 +3,7 @@
 use super::host::HostActivity;
 use super::stream_work::streams;
 use super::stream_work::work;
+use crate::analyze::class::WorkClass;
 use crate::analyze::interval::{clip, difference, within};
 use crate::analyze::selection::Selection;
 use crate::id::TrackId;
@@ -67,6 +68,8 @@ pub struct IdleGap {
     pub launch: Option<u32>,
     /// Row of the launching thread's activity during most of the gap, if it was looked up.
     pub host: Option<HostActivity>,
+    /// Class of the event after it, if it was looked up.
+    pub after: Option<WorkClass>,
 }
 
 /// All gaps between the device work of each stream, in the order of streams and time; of a range
@@ -108,7 +111,7 @@ pub fn gaps(selection: &Selection<'_>, kernel_wait_ns: i64) -> Vec<IdleGap> {
                     let time = TimeRange { start: end, end: time.start };
                     let wait = IdleCause::before(&selection.linked.trace, time, launch, kernel_wait_ns);
                     let ids = [before, row as u32].map(|row| Some(events.position[row as usize]));
-                    IdleGap { stream, time, wait, before_id: ids[0], after_id: ids[1], launch, host: None }
+                    IdleGap { stream, time, wait, before_id: ids[0], after_id: ids[1], launch, host: None, after: None }
                 });
                 let silence = TimeRange { start: end, end: time.start };
                 gaps.extend(lost.split(stream, silence, gap));
@@ -162,6 +165,7 @@ impl<'a> LostTimes<'a> {
             after_id: None,
             launch: None,
             host: None,
+            after: None,
         };
         let known = gap.into_iter().flat_map(|gap| {
             let of_gap = move |time: TimeRange| IdleGap {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::analysis::{Analysis, Run};
+use super::class::classes;
 use super::options::{OptionDoc, OptionKind, Options};
 use super::plot::Plot;
 use super::result::AnalysisResult;
@@ -45,7 +46,11 @@ pub(super) static IDLE: Analysis = Analysis {
         sort::by_key(&mut gaps, |gap| (std::cmp::Reverse(gap.time.dur()), gap.time.start, gap.after_id));
         gaps.truncate(options.count("longest") as usize);
         let host = |gap: &IdleGap| host_during(selection.linked, gap.launch?, gap.time);
-        gaps.iter_mut().for_each(|gap| gap.host = host(gap));
+        let classes = classes(selection.linked);
+        for gap in &mut gaps {
+            let row = gap.after_id.and_then(|id| selection.linked.trace.events.row_at(id));
+            (gap.host, gap.after) = (host(gap), row.map(|row| classes[row]));
+        }
         AnalysisResult::of(&TABLE, rows, "no stream has two or more kernels, copies or fills")
             .and(&GAPS, gaps)
             .drawn(Plot::Bars { label: "category", parts: &["total_ns"] })
@@ -103,6 +108,7 @@ pub(crate) static GAPS: Table<Vec<IdleGap>> = Table {
         text("category", |rows, at, out| put_name(out, rows[at].wait.name())),
         int("before_id", |rows, at| rows[at].before_id.map(i64::from)),
         int("after_id", |rows, at| rows[at].after_id.map(i64::from)),
+        text("after_class", |rows, at, out| rows[at].after.is_some_and(|class| put_name(out, class.name()))),
         int("host_id", |rows, at| rows[at].host.as_ref().map(|host| i64::from(host.id))),
         text("host_name", |rows, at, out| rows[at].host.as_ref().is_some_and(|host| put_name(out, &host.name))),
         int("host_ns", |rows, at| rows[at].host.as_ref().map(|host| host.self_ns)),

@@ -1,6 +1,6 @@
 //! A problem of a recording, and its table.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::table::{Table, boolean, int, json, put, put_name, text};
 use crate::time::TimeRange;
@@ -8,7 +8,7 @@ use crate::trace::Trace;
 use crate::trace::track::Stream;
 
 /// How far a trace can be trusted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum VerdictState {
     /// Nothing that the recording should have is known to be missing.

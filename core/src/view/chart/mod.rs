@@ -61,7 +61,7 @@ enum PlotColumns {
 /// let json = br#"[{"ph": "X", "cat": "kernel", "name": "a < b", "pid": 0, "tid": 7, "ts": 6, "dur": 4}]"#;
 /// let linked = Arc::new(LinkedTrace::new(read([Input::new(json)], Limits::default())?));
 /// let answer = analysis("kernels")?.answer(&linked, "{}")?;
-/// let svg = chart(&*answer.tables[0], answer.plot, answer.reason);
+/// let svg = chart(&*answer.tables[0], answer.plot, answer.reason.as_deref());
 /// assert!(svg.starts_with("<svg ") && svg.contains("a &lt; b: 4 µs"));
 /// # Ok::<(), kinetoscope::Error>(())
 /// ```

@@ -45,8 +45,8 @@ impl ReportCard {
     }
 }
 
-pub(super) fn cards(source: &ReportSource<'_>, all: &[TimeOutline]) -> Markup {
-    let mut cards = if let [one] = all { of_trace(source, one) } else { of_job(all) };
+pub(super) fn cards(source: &ReportSource<'_>) -> Markup {
+    let mut cards = source.outline().map_or_else(|| of_job(source), |outline| of_trace(source, outline));
     cards.extend(findings(source).unwrap_or_else(|error| Some(ReportCard::failed("findings", &error))));
     cards.extend(memory(source).unwrap_or_else(|error| Some(ReportCard::failed("peak memory", &error))));
     html! { dl class="ks-cards" { @for card in &cards { (card.html()) } } }
@@ -54,8 +54,8 @@ pub(super) fn cards(source: &ReportSource<'_>, all: &[TimeOutline]) -> Markup {
 
 /// The number of observed iterations that the report of a whole trace leaves out.
 fn left_out(source: &ReportSource<'_>) -> String {
-    let whole = source.traces().next().filter(|_| source.extent().is_none());
-    let Some((_, linked)) = whole.filter(|(_, linked)| linked.clean_range().is_some()) else { return String::new() };
+    let whole = source.single().filter(|_| source.extent().is_none());
+    let Some(linked) = whole.filter(|linked| linked.clean_range().is_some()) else { return String::new() };
     let num = linked.links.iterations.iter().filter(|each| each.is_observed).count();
     format!(", without {} observed", count(num as i64))
 }
@@ -110,22 +110,19 @@ fn span(outline: &TimeOutline) -> ReportCard {
 }
 
 /// Cards of a job: means over ranks, with minimum and maximum.
-fn of_job(all: &[TimeOutline]) -> Vec<ReportCard> {
-    let events: u64 = all.iter().map(|outline| outline.num_events).sum();
-    let longest = all.iter().map(|outline| outline.duration_ns).max().unwrap_or(0);
+fn of_job(source: &ReportSource<'_>) -> Vec<ReportCard> {
+    let all: Vec<_> = source.facts().map(|(_, facts)| &facts.time).collect();
+    let events: u64 = all.iter().map(|time| time.num_events).sum();
+    let longest = all.iter().map(|time| time.duration_ns).max().unwrap_or(0);
     let mut cards = vec![
         ReportCard::of("traces", count(all.len() as i64), plural(events as usize, "event")),
         ReportCard::of("span", time_words(longest as f64), String::from("longest rank")),
     ];
-    let means: Vec<_> =
-        all.iter().filter_map(|outline| Some(outline.iteration_time.as_ref()?.mean_ns as f64)).collect();
+    let means: Vec<_> = all.iter().filter_map(|time| Some(time.mean_iteration_ns? as f64)).collect();
     cards.extend(ranged("iteration", &means, time_words));
-    let busy = all.iter().flat_map(|outline| outline.devices.iter().map(|device| device.busy_share));
-    cards.extend(ranged("devices busy", &busy.collect::<Vec<_>>(), percent));
-    let exposed = all.iter().flat_map(|outline| {
-        outline.breakdown.iter().map(|row| row.exposed_communication_ns as f64 / outline.duration_ns.max(1) as f64)
-    });
-    let exposed: Vec<_> = exposed.collect();
+    let busy: Vec<_> = all.iter().flat_map(|time| &time.busy_shares).copied().collect();
+    cards.extend(ranged("devices busy", &busy, percent));
+    let exposed: Vec<_> = all.iter().flat_map(|time| &time.exposed_shares).copied().collect();
     if exposed.iter().any(|share| *share > 0.0) {
         cards.extend(ranged("exposed communication", &exposed, percent));
     }

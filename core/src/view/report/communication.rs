@@ -107,7 +107,7 @@ pub(super) fn ranks(source: &ReportSource<'_>) -> ReportResult<SectionOutcome> {
     let rows = frame(&answer, STRAGGLERS.table, MAX_RANKS)?;
     let late = frame(&answer, LATE.table, MAX_ROWS)?;
     if rows.num_rows == 0 {
-        return Ok(SectionOutcome::missing(answer.reason, "no two ranks share a collective"));
+        return Ok(SectionOutcome::missing(answer.reason.as_ref(), "no two ranks share a collective"));
     }
     // Both have too many columns to stand beside each other.
     Ok(SectionOutcome::wide(html! { (STRAGGLERS.html(source, &rows)) (LATE.html(source, &late)) }))
@@ -120,7 +120,7 @@ pub(super) fn section(source: &ReportSource<'_>) -> ReportResult<SectionOutcome>
     let skew = frame(&answer, SKEW.table, MAX_ROWS)?;
     if summary.num_rows + hidden.num_rows == 0 {
         let is_missed = source.is_job();
-        let missing = SectionOutcome::missing(answer.reason, "no collective was recorded");
+        let missing = SectionOutcome::missing(answer.reason.as_ref(), "no collective was recorded");
         return Ok(if is_missed { missing } else { SectionOutcome::Nothing });
     }
     Ok(SectionOutcome::wide(html! {

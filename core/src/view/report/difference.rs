@@ -128,7 +128,7 @@ pub(in crate::view) fn answer(
     let answer = comparison(screen, selection)?;
     let mut sections = ReportSections::default();
     sections.add("changes", "Changes", changes(&source, &answer));
-    sections.add("timeline", "Timeline", Ok(super::timeline(screen)));
+    sections.add("timeline", "Timeline", Ok(super::timeline(&source)));
     sections.add("kernels", "Kernels, copies and fills", rows(&source, &answer, &OF_KERNELS));
     sections.add("operators", "Operators", rows(&source, &answer, &OF_OPERATORS));
     sections.add("modules", "Modules", rows(&source, &answer, &OF_MODULES));
@@ -152,12 +152,12 @@ pub(in crate::view) fn answer(
 fn changes(source: &ReportSource<'_>, answer: &AnalysisResult) -> ReportResult<SectionOutcome> {
     let parts = frame(answer, PARTS.name, MAX_ROWS)?;
     if parts.num_rows == 0 {
-        return Ok(SectionOutcome::missing(answer.reason, "nothing is there to compare"));
+        return Ok(SectionOutcome::missing(answer.reason.as_ref(), "nothing is there to compare"));
     }
     let drawn = table(answer, PARTS.name)?;
     Ok(SectionOutcome::wide(html! {
         @if let Some(headline) = headline(&parts) { p class="ks-headline" { (headline) } }
-        figure class="ks-picture ks-narrow" { (figure(&**drawn, answer.plot, answer.reason)) }
+        figure class="ks-picture ks-narrow" { (figure(&**drawn, answer.plot, answer.reason.as_deref())) }
         (CHANGES.html(source, &parts))
     }))
 }

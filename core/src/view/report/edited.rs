@@ -7,7 +7,11 @@ use super::source::ReportSource;
 use super::words::{count, plural};
 use crate::edit::TrimExtent;
 use crate::time::Dur;
+use crate::trace::Trace;
 use crate::view::chart::time_words;
+
+const TRIMMED: &str = "trimmed";
+const REDACTED: &str = "redacted";
 
 /// Kinds of removed rows when a trace is shrunk: key and display name.
 const SHRUNK: [(&str, &str); 6] = [
@@ -22,15 +26,22 @@ const SHRUNK: [(&str, &str); 6] = [
 /// Number of edited rows by kind of edit.
 pub(in crate::view) type EditCounts = Map<String, Value>;
 
+/// Number of edited rows of a trace, by kind of edit.
+pub(super) fn edits(trace: &Trace) -> Vec<(String, u64)> {
+    let is_edit = |name: &str| name == TRIMMED || name == REDACTED || SHRUNK.iter().any(|(kind, _)| *kind == name);
+    let edits = trace.warnings.iter().filter(|warning| is_edit(warning.kind.name()));
+    edits.map(|warning| (warning.kind.name().to_owned(), warning.count)).collect()
+}
+
 /// A paragraph for each kind of edit. `left_out` counts the rows that the embedded traces lack, if
 /// the report describes the whole recording.
 pub(super) fn notes(source: &ReportSource<'_>, left_out: &EditCounts) -> Markup {
     let own = |kind: &str| -> u64 {
-        let warnings = source.traces().flat_map(|(_, linked)| linked.trace.warnings.iter());
-        warnings.filter(|warning| warning.kind.name() == kind).map(|warning| warning.count).sum()
+        let edits = source.facts().flat_map(|(_, facts)| &facts.edits);
+        edits.filter(|(name, _)| name == kind).map(|(_, count)| count).sum()
     };
     let given = |kind: &str| left_out.get(kind).and_then(Value::as_u64).unwrap_or_default();
-    let trimmed = trimmed(source.extent(), own("trimmed"));
+    let trimmed = trimmed(source.extent(), own(TRIMMED));
     let shrunk_words = match (shrunk(given), shrunk(own)) {
         (page, own) if page.is_empty() => {
             (!own.is_empty()).then(|| format!("removed {own}. All numbers describe the remaining data"))
@@ -43,7 +54,7 @@ pub(super) fn notes(source: &ReportSource<'_>, left_out: &EditCounts) -> Markup 
     };
     html! {
         @if let Some(words) = trimmed { (note("Trimmed", &words)) }
-        @if own("redacted") > 0 { (note("Redacted", "pseudonyms replace text that may be private")) }
+        @if own(REDACTED) > 0 { (note("Redacted", "pseudonyms replace text that may be private")) }
         @if let Some(words) = shrunk_words { (note("Shrunk", &words)) }
     }
 }

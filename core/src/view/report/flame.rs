@@ -20,10 +20,10 @@ pub(super) fn section(source: &ReportSource<'_>) -> ReportResult<SectionOutcome>
     }
     let answer = source.ask("flamegraph", CLASSES)?;
     let Some(frames) = answer.tables.first().filter(|table| table.num_rows() > 0) else {
-        return Ok(SectionOutcome::missing(answer.reason, "no event was recorded"));
+        return Ok(SectionOutcome::missing(answer.reason.as_ref(), "no event was recorded"));
     };
     let shown = SectionOutcome::wide(html! {
-        figure class="ks-picture" { (figure(&**frames, answer.plot, answer.reason)) }
+        figure class="ks-picture" { (figure(&**frames, answer.plot, answer.reason.as_deref())) }
     });
     Ok(match num_unknown(&answer) {
         0 => shown,

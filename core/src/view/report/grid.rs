@@ -215,7 +215,7 @@ impl ReportGrid {
             Some(RenderedColumn { is_order: column.is_order && is_order(shown), ..column })
         };
         let columns: Vec<_> = self.columns.iter().filter_map(rendered).collect();
-        let saved = |value| (self.analysis != UNSAVED).then_some(value);
+        let saved = |value| source.saved(value).filter(|_| self.analysis != UNSAVED);
         let rows = if frame.num_in_all > frame.num_rows {
             let which = if frame.is_top { "the top" } else { "the first" };
             format!("{which} {} of {}", frame.num_rows, count(frame.num_in_all as i64))

@@ -4,12 +4,11 @@ use maud::{Markup, html};
 
 use super::section::SectionOutcome;
 use super::source::ReportSource;
+use super::trace_facts::{LINKS, ShownDefect};
 use super::words::{count, percent, plural};
-use crate::analyze::{HealthRow, LinkCoverage, LinkedShare, coverage, health};
 
 pub(super) fn section(source: &ReportSource<'_>) -> SectionOutcome {
-    let defects: Vec<_> = source.traces().map(|(rank, linked)| (rank, health(linked))).collect();
-    let all = || defects.iter().flat_map(|(rank, rows)| rows.iter().map(|row| (*rank, row)));
+    let all = || source.facts().flat_map(|(rank, facts)| facts.defects.iter().map(move |row| (rank, row)));
     let num_defects = all().map(|(_, row)| row.count).sum::<u64>();
     let body = html! {
         @if all().next().is_none() {
@@ -35,7 +34,7 @@ pub(super) fn section(source: &ReportSource<'_>) -> SectionOutcome {
     SectionOutcome::half(body).with_note(note)
 }
 
-fn defect(rank: Option<i64>, row: &HealthRow) -> Markup {
+fn defect(rank: Option<i64>, row: &ShownDefect) -> Markup {
     // Paths of the person who made the page stay private.
     let place = row.first.split(", ").next().unwrap_or("");
     let folders = place.rfind(['/', '\\']).map_or(0, |at| at + 1);
@@ -48,28 +47,12 @@ fn defect(rank: Option<i64>, row: &HealthRow) -> Markup {
     }
 }
 
-/// Shares that need no Execution Trace, which come first.
-const NUM_DEVICE_SHARES: usize = 3;
-
 /// Link coverage by kind of link.
 fn linked(source: &ReportSource<'_>) -> Markup {
-    let mut sums: [(&str, u64, u64); 5] = [
-        ("kernels, copies and fills with a launch", 0, 0),
-        ("kernels, copies and fills with an operator", 0, 0),
-        ("work of graphs with its capture or a label", 0, 0),
-        ("operators with an Execution Trace node", 0, 0),
-        ("Execution Trace nodes with an operator", 0, 0),
-    ];
-    for (_, linked) in source.traces() {
-        let found = coverage(linked);
-        let LinkCoverage { device_events, device_owners, graph_work, operators, nodes, .. } = &found;
-        let shares: [&LinkedShare; 5] = [device_events, device_owners, graph_work, operators, nodes];
-        let has_nodes = found.nodes.count > 0;
-        for (at, (sum, share)) in sums.iter_mut().zip(shares).enumerate() {
-            if at < NUM_DEVICE_SHARES || has_nodes {
-                sum.1 += share.num_linked;
-                sum.2 += share.count;
-            }
+    let mut sums = LINKS.map(|ends| (ends, 0, 0));
+    for (_, facts) in source.facts() {
+        for (sum, (num_linked, num)) in sums.iter_mut().zip(facts.links) {
+            (sum.1, sum.2) = (sum.1 + num_linked, sum.2 + num);
         }
     }
     let shown: Vec<_> = sums.iter().filter(|(.., num)| *num > 0).collect();

@@ -17,6 +17,6 @@ pub(super) fn section(source: &ReportSource<'_>) -> ReportResult<SectionOutcome>
     }
     let answer = source.ask(ANALYSIS, OPTIONS)?;
     Ok(SectionOutcome::wide(html! {
-        figure class="ks-picture ks-narrow" { (figure(&*answer.tables[0], answer.plot, answer.reason)) }
+        figure class="ks-picture ks-narrow" { (figure(&*answer.tables[0], answer.plot, answer.reason.as_deref())) }
     }))
 }

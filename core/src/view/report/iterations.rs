@@ -8,7 +8,7 @@ use super::report_frame::ReportFrame;
 use super::section::SectionOutcome;
 use super::source::{ReportResult, ReportSource, frame, top_of};
 use super::words::{count, plural};
-use crate::analyze::{AnalysisResult, TimeOutline, tables};
+use crate::analyze::{AnalysisResult, tables};
 use crate::table::TableColumn;
 use crate::view::chart::{ChartPillar, pillars};
 
@@ -61,7 +61,7 @@ const PHASES: ReportGrid = ReportGrid::of(
 const ITERATION: TableColumn = tables::BREAKDOWN.column("iteration");
 const START: TableColumn = tables::BREAKDOWN.column("start_ns");
 
-pub(super) fn section(source: &ReportSource<'_>, outlines: &[TimeOutline]) -> ReportResult<SectionOutcome> {
+pub(super) fn section(source: &ReportSource<'_>) -> ReportResult<SectionOutcome> {
     let answer = source.ask(GRID.analysis, OPTIONS)?;
     let frame = frame(&answer, GRID.table, usize::MAX)?;
     // Of more than a page should have, those that took longest.
@@ -69,7 +69,7 @@ pub(super) fn section(source: &ReportSource<'_>, outlines: &[TimeOutline]) -> Re
     let rows: Vec<usize> = (0..frame.num_rows).filter(|row| frame.int(ITERATION, *row).is_some()).collect();
     let slowest = rows.iter().copied().rev().max_by_key(|row| frame.int(SPAN, *row));
     let Some(slowest) = slowest else {
-        let is_marked = outlines.iter().any(|outline| !outline.iterations.is_empty());
+        let is_marked = source.facts().any(|(_, facts)| facts.time.has_iterations);
         let reason = if is_marked { NO_DEVICE } else { NO_ITERATION };
         return Ok(SectionOutcome::missing(None, reason));
     };

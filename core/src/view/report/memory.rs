@@ -65,14 +65,14 @@ pub(super) fn section(source: &ReportSource<'_>) -> ReportResult<SectionOutcome>
     let owners = top(source, &answer, tables::MEMORY_OWNERS.column("peak_bytes"), MAX_ROWS)?;
     let drawn = table(&answer, answer.drawn.unwrap_or(DEVICES.table))?;
     if devices.num_rows == 0 {
-        return Ok(SectionOutcome::missing(answer.reason, "no allocation was recorded"));
+        return Ok(SectionOutcome::missing(answer.reason.as_ref(), "no allocation was recorded"));
     }
     Ok(SectionOutcome::wide(html! {
         div class="ks-pair" {
             div {
-                figure class="ks-picture" data-analysis=(DEVICES.analysis) data-table=(drawn.name())
+                figure class="ks-picture" data-analysis=[source.saved(DEVICES.analysis)] data-table=(drawn.name())
                     data-options=(OPTIONS) {
-                    (figure(&**drawn, answer.plot, answer.reason))
+                    (figure(&**drawn, answer.plot, answer.reason.as_deref()))
                     figcaption {}
                 }
                 (DEVICES.html(source, &devices))

@@ -33,7 +33,7 @@ pub(in crate::view) fn memory_at(source: &ReportSource<'_>, state: &AnalysisResu
     let layout = table(state, tables::MEMORY_LAYOUT.name)?;
     let pools = frame(state, POOLS.table, MAX_POOLS)?;
     Ok(html! {
-        figure class="ks-picture" { (figure(&**layout, Some(tables::LAYOUT_PLOT), state.reason)) }
+        figure class="ks-picture" { (figure(&**layout, Some(tables::LAYOUT_PLOT), state.reason.as_deref())) }
         (POOLS.html(source, &pools))
     })
 }

@@ -133,7 +133,7 @@ fn failures(source: &ReportSource<'_>, answer: &AnalysisResult) -> ReportResult<
 fn devices(source: &ReportSource<'_>, answer: &AnalysisResult) -> ReportResult<SectionOutcome> {
     let rows = frame(answer, DEVICES.table, MAX_ROWS)?;
     if rows.num_rows == 0 {
-        return Ok(SectionOutcome::missing(answer.reason, "the snapshot has no memory"));
+        return Ok(SectionOutcome::missing(answer.reason.as_ref(), "the snapshot has no memory"));
     }
     Ok(SectionOutcome::wide(DEVICES.html(source, &rows)))
 }
@@ -159,7 +159,7 @@ pub(in crate::view) fn band_figure(
 ) -> ReportResult<Markup> {
     let answer = memory_bands(snapshot, axis, window);
     let bands = table(&answer, tables::MEMORY_BANDS.name)?;
-    Ok(html! { figure class="ks-picture" { (figure(&**bands, Some(axis.plot()), answer.reason)) } })
+    Ok(html! { figure class="ks-picture" { (figure(&**bands, Some(axis.plot()), answer.reason.as_deref())) } })
 }
 
 /// Memory when an allocation failed, or else at the peak.

@@ -10,6 +10,7 @@ mod difference;
 mod edited;
 mod findings;
 mod flame;
+mod gathered;
 mod grid;
 mod health;
 mod heatmap;
@@ -29,6 +30,7 @@ mod roofline;
 mod section;
 mod source;
 mod tops;
+mod trace_facts;
 mod trust;
 mod waits;
 mod words;
@@ -40,9 +42,9 @@ use super::picture;
 use super::response::Response;
 use super::screen::Screen;
 use super::svg::finished;
-use crate::analyze::outline;
 pub(super) use difference::answer as difference;
 pub(super) use edited::EditCounts;
+pub use gathered::{COMPARISONS, GatheredJob, ShownRank, TraceFile, packed_facts};
 pub(super) use memory_events::found_events;
 pub(super) use memory_moment::memory_at;
 pub(super) use memory_snapshot::{band_figure, memory_page};
@@ -56,48 +58,62 @@ const PICTURE: u32 = 1200;
 /// `facts` are the host's facts about the traces: keys and values. `left_out` counts rows that the
 /// embedded traces lack.
 pub(super) fn answer(screen: &Screen<'_>, title: &str, facts: &[(String, String)], left_out: &EditCounts) -> Response {
-    let source = ReportSource::of(screen);
-    let outlines: Vec<_> = source.selections().map(|selection| outline(&selection)).collect();
+    page(&ReportSource::of(screen), title, facts, left_out)
+}
+
+/// The same for a job of which the screen shows some traces.
+pub(super) fn of_gathered(
+    (screen, job): (&Screen<'_>, &GatheredJob),
+    title: &str,
+    facts: &[(String, String)],
+    left_out: &EditCounts,
+) -> Response {
+    page(&ReportSource::gathered(screen, job), title, facts, left_out)
+}
+
+fn page(source: &ReportSource<'_>, title: &str, facts: &[(String, String)], left_out: &EditCounts) -> Response {
     let mut sections = ReportSections::default();
-    sections.add("heatmap", "Ranks and iterations", heatmap::section(&source));
-    sections.add("time", "Device time", part::time(&source, &outlines));
-    sections.add("iterations", "Iterations", iterations::section(&source, &outlines));
-    sections.add("findings", "Findings", findings::section(&source));
-    sections.add("timeline", "Timeline", Ok(timeline(screen)));
-    sections.add("stragglers", "Stragglers", communication::ranks(&source));
-    sections.add("pipeline", "Pipeline", pipeline::section(&source));
-    sections.add("idle", "Idle time", waits::section(&source));
-    sections.add("critical_path", "Critical path", path::section(&source));
-    sections.add("flame", "Flame graph", flame::section(&source));
-    sections.add("kernels", "Kernels", tops::kernels(&source));
-    sections.add("operators", "Operators", tops::operators(&source));
-    sections.add("modules", "Modules", tops::modules(&source));
-    sections.add("communication", "Communication", communication::section(&source));
-    sections.add("memory", "Memory", memory::section(&source));
-    sections.add("roofline", "Roofline", roofline::section(&source));
-    sections.add("health", "Health", Ok(health::section(&source)));
-    sections.add("recording", "Recording", Ok(recording::section(&source, facts)));
+    sections.add("heatmap", "Ranks and iterations", heatmap::section(source));
+    sections.add("time", "Device time", part::time(source));
+    sections.add("iterations", "Iterations", iterations::section(source));
+    sections.add("findings", "Findings", findings::section(source));
+    sections.add("timeline", "Timeline", Ok(timeline(source)));
+    sections.add("stragglers", "Stragglers", communication::ranks(source));
+    sections.add("pipeline", "Pipeline", pipeline::section(source));
+    sections.add("idle", "Idle time", waits::section(source));
+    sections.add("critical_path", "Critical path", path::section(source));
+    sections.add("flame", "Flame graph", flame::section(source));
+    sections.add("kernels", "Kernels", tops::kernels(source));
+    sections.add("operators", "Operators", tops::operators(source));
+    sections.add("modules", "Modules", tops::modules(source));
+    sections.add("communication", "Communication", communication::section(source));
+    sections.add("memory", "Memory", memory::section(source));
+    sections.add("roofline", "Roofline", roofline::section(source));
+    sections.add("health", "Health", Ok(health::section(source)));
+    sections.add("recording", "Recording", Ok(recording::section(source, facts)));
     sections.finish();
     let page = html! {
         header class="ks-head" {
             h1 class="ks-title" { (title) }
-            p class="ks-note" { (recording::line(&source).join(" · ")) }
+            p class="ks-note" { (recording::line(source).join(" · ")) }
         }
-        (trust::block(&source))
-        (edited::notes(&source, left_out))
+        (trust::block(source))
+        (edited::notes(source, left_out))
         (sections.contents())
-        (cards::cards(&source, &outlines))
+        (cards::cards(source))
         (sections.html())
     };
     Response::of("report", &json!({"html": finished(page)}))
 }
 
-fn timeline(screen: &Screen<'_>) -> SectionOutcome {
+fn timeline(source: &ReportSource<'_>) -> SectionOutcome {
+    let screen = source.screen();
     let range = screen.trimmed().unwrap_or_else(|| screen.span());
     SectionOutcome::wide(html! {
         div id="ks-timeline" { figure class="ks-picture" { (picture::draw(screen, range, PICTURE)) } }
         noscript {
             p class="ks-note" { "Scripts are off, so the timeline is a static picture. All other sections are complete." }
         }
+        @if let Some(job) = source.job() { (gathered::about_timelines(job)) }
     })
 }

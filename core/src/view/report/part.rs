@@ -36,23 +36,24 @@ pub(super) const DEVICE: TableColumn = BREAKDOWN.column("device");
 pub(super) const SPAN: TableColumn = BREAKDOWN.column("span_ns");
 
 const ANALYSIS: &Analysis = known_analysis("breakdown");
-const OPTIONS: &str = r#"{"per":"selection"}"#;
+pub(super) const OPTIONS: &str = r#"{"per":"selection"}"#;
 
 const MAX_DEVICES: usize = 256;
 const MAX_WIDE: usize = 4;
 
-pub(super) fn time(source: &ReportSource<'_>, outlines: &[TimeOutline]) -> ReportResult<SectionOutcome> {
+pub(super) fn time(source: &ReportSource<'_>) -> ReportResult<SectionOutcome> {
     let answer = source.ask(ANALYSIS.name, OPTIONS)?;
     let frame = frame(&answer, BREAKDOWN.name, MAX_DEVICES)?;
     if frame.num_rows == 0 {
-        return Ok(SectionOutcome::missing(answer.reason, "no device work was recorded"));
+        return Ok(SectionOutcome::missing(answer.reason.as_ref(), "no device work was recorded"));
     }
     let is_there = |part: &&DeviceTimePart| (0..frame.num_rows).any(|row| ns(&frame, part, row) > 0.0);
     let parts: Vec<_> = PARTS.iter().filter(is_there).collect();
     // Bars of many are thinner, so that more are seen at once.
     let class = (frame.num_rows > MAX_WIDE).then_some("ks-many");
     Ok(SectionOutcome::half(html! {
-        figure class="ks-table" data-analysis=(ANALYSIS.name) data-table=(BREAKDOWN.name) data-options=(OPTIONS) {
+        figure class="ks-table" data-analysis=[source.saved(ANALYSIS.name)] data-table=(BREAKDOWN.name)
+            data-options=(OPTIONS) {
             div class="ks-scroll" tabindex="0" {
                 table class=[class] {
                     caption { "Device time by device" }
@@ -72,7 +73,7 @@ pub(super) fn time(source: &ReportSource<'_>, outlines: &[TimeOutline]) -> Repor
                 }
             }
         }
-        @if let [outline] = outlines { (kinds(outline)) }
+        @if let Some(outline) = source.outline() { (kinds(outline)) }
     }))
 }
 

@@ -64,7 +64,7 @@ pub(super) fn section(source: &ReportSource<'_>) -> ReportResult<SectionOutcome>
     let bound = frame(&answer, bound_grid.table, MAX_ROWS)?;
     let rows = frame(&answer, grid.table, if source.is_job() { MAX_RANKS } else { MAX_ROWS })?;
     if bound.num_rows == 0 {
-        return Ok(SectionOutcome::missing(answer.reason, "no event has a known dependency"));
+        return Ok(SectionOutcome::missing(answer.reason.as_ref(), "no event has a known dependency"));
     }
     let about = html! {
         p class="ks-note" {

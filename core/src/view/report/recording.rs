@@ -1,6 +1,7 @@
 //! Writes the section on the recording: tools, devices and dates.
 
 use maud::html;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::section::SectionOutcome;
@@ -14,16 +15,26 @@ use crate::view::svg::clipped;
 const OPTIONS: [&str; 5] = ["record_shapes", "profile_memory", "with_stack", "with_flops", "with_modules"];
 /// The most characters of a value.
 const LONGEST: usize = 300;
+const RANK: &str = "rank";
+
+/// How and where a trace was recorded, in words.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct RecordingFacts {
+    devices: String,
+    torch: String,
+    date: String,
+    rank: Option<i64>,
+    /// Further facts, with their names.
+    others: Vec<(String, String)>,
+}
 
 pub(super) fn section(source: &ReportSource<'_>, facts_of_host: &[(String, String)]) -> SectionOutcome {
-    let mut facts: Vec<(String, String)> = facts_of_host.to_vec();
-    if let Some(trace) = source.first() {
-        facts.extend(of_trace(source, trace));
-    }
+    let of_first = source.first().map(|facts| facts.recording.all(source.is_job())).unwrap_or_default();
+    let facts = facts_of_host.iter().map(|(name, value)| (name.as_str(), value.as_str())).chain(of_first);
     SectionOutcome::half(html! {
         table class="ks-recorded" {
             tbody {
-                @for (name, value) in facts.iter().filter(|(_, value)| !value.is_empty()) {
+                @for (name, value) in facts.filter(|(_, value)| !value.is_empty()) {
                     tr { th scope="row" { (name) } td { (clipped(value, LONGEST)) } }
                 }
             }
@@ -33,26 +44,40 @@ pub(super) fn section(source: &ReportSource<'_>, facts_of_host: &[(String, Strin
 
 /// The recording in one line: devices, versions, date.
 pub(super) fn line(source: &ReportSource<'_>) -> Vec<String> {
-    let Some(trace) = source.first() else { return Vec::new() };
-    let ranks = if source.is_job() {
-        Some(plural(source.len(), "trace"))
-    } else {
-        trace.rank().map(|rank| format!("rank {rank}"))
+    let Some(RecordingFacts { devices, torch, date, rank, .. }) = source.first().map(|facts| &facts.recording) else {
+        return Vec::new();
     };
-    let torch = torch(trace).map(|version| format!("PyTorch {version}"));
-    let words = [Some(devices(trace)), torch, ranks, date(source.span().start.0)];
-    words.into_iter().flatten().filter(|word| !word.is_empty()).collect()
+    let ranks = match rank {
+        _ if source.is_job() => plural(source.len(), "trace"),
+        Some(rank) => format!("rank {rank}"),
+        None => String::new(),
+    };
+    let torch = if torch.is_empty() { String::new() } else { format!("PyTorch {torch}") };
+    [devices.clone(), torch, ranks, date.clone()].into_iter().filter(|word| !word.is_empty()).collect()
 }
 
-fn of_trace(source: &ReportSource<'_>, trace: &Trace) -> Vec<(String, String)> {
-    let mut facts = vec![
-        ("devices", devices(trace)),
-        ("recorded", date(source.span().start.0).unwrap_or_default()),
-        ("PyTorch", torch(trace).unwrap_or_default()),
-    ];
-    if !source.is_job() {
-        facts.push(("rank", trace.rank().map(|rank| rank.to_string()).unwrap_or_default()));
+impl RecordingFacts {
+    pub(super) fn of(trace: &Trace, start_ns: i64) -> Self {
+        Self {
+            devices: devices(trace),
+            torch: torch(trace).unwrap_or_default(),
+            date: date(start_ns).unwrap_or_default(),
+            rank: trace.rank(),
+            others: others(trace),
+        }
     }
+
+    /// All facts with their names. The first trace of a job stands for all, so its rank says nothing.
+    fn all(&self, is_job: bool) -> Vec<(&str, &str)> {
+        let own = [("devices", &self.devices), ("recorded", &self.date), ("PyTorch", &self.torch)];
+        let own = own.into_iter().map(|(name, value)| (name, value.as_str()));
+        let others = self.others.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+        own.chain(others).filter(|(name, _)| !(is_job && *name == RANK)).collect()
+    }
+}
+
+fn others(trace: &Trace) -> Vec<(String, String)> {
+    let mut facts = vec![(RANK, trace.rank().map(|rank| rank.to_string()).unwrap_or_default())];
     if let Some(info) = trace.header_value("distributedInfo") {
         facts.push(("world size", words(&info["world_size"])));
         facts.push((

@@ -100,7 +100,7 @@ pub(super) fn section(source: &ReportSource<'_>) -> ReportResult<SectionOutcome>
     let drawn = table(&answer, answer.drawn.unwrap_or(OPERATORS.table))?;
     if !(0..rows.num_rows).any(|row| rows.number(BYTES, row).is_some()) {
         let reason = "no shapes were recorded; `record_shapes=True` records them";
-        return Ok(SectionOutcome::missing(answer.reason, reason));
+        return Ok(SectionOutcome::missing(answer.reason.as_ref(), reason));
     }
     let tells = |row| {
         let covered = iterations.number(COVERED, row).unwrap_or_default();
@@ -110,7 +110,7 @@ pub(super) fn section(source: &ReportSource<'_>) -> ReportResult<SectionOutcome>
     let grid = if has_peak { &UTILISATION } else { &ITERATIONS };
     let body = html! {
         div class="ks-pair" {
-            @if computes(&**drawn) { figure class="ks-picture" { (figure(&**drawn, answer.plot, answer.reason)) } }
+            @if computes(&**drawn) { figure class="ks-picture" { (figure(&**drawn, answer.plot, answer.reason.as_deref())) } }
             div { (grid.html(source, &iterations)) (UNMODELLED.html(source, &unmodelled)) }
         }
         (OPERATORS.html(source, &rows))

@@ -44,8 +44,8 @@ impl SectionOutcome {
     }
 
     /// Missing data, with the reason of the analysis or the given one.
-    pub(super) fn missing(reason: Option<&'static str>, or: &'static str) -> Self {
-        Self::Missing(Cow::Borrowed(reason.unwrap_or(or)))
+    pub(super) fn missing(reason: Option<&Cow<'static, str>>, or: &'static str) -> Self {
+        Self::Missing(reason.cloned().unwrap_or(Cow::Borrowed(or)))
     }
 }
 

@@ -1,30 +1,35 @@
 //! The traces of a report, with cached analysis results.
 
 use std::borrow::Cow;
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
+use super::gathered::GatheredJob;
 use super::grid::{ComparisonSide, OPTIONS};
 use super::report_frame::ReportFrame;
-use crate::analyze::{AnalysisResult, Options, RankedTrace, Selection, analysis};
+use super::trace_facts::TraceFacts;
+use crate::analyze::{AnalysisResult, Options, RankedTrace, Selection, TimeOutline, analysis, outline};
 use crate::edit::TrimExtent;
 use crate::error::{Error, ErrorKind};
 use crate::link::LinkedTrace;
 use crate::table::{TableColumn, TableRows};
-use crate::time::{TimeRange, Ts};
-use crate::trace::Trace;
+use crate::time::Ts;
 use crate::view::comparison::sides;
 use crate::view::screen::Screen;
 use crate::view::session_trace::TraceView;
-use crate::view::shown_kind::ShownKind;
 
 /// The traces of a report: one, or those of a job in the order of their ranks.
 pub(in crate::view) struct ReportSource<'a> {
     screen: &'a Screen<'a>,
+    /// Empty for a gathered job.
     traces: Vec<RankedTrace>,
+    /// Its facts, for a gathered job.
+    gathered: Option<&'a GatheredJob>,
+    facts: OnceCell<Vec<TraceFacts>>,
+    outlines: OnceCell<Vec<TimeOutline>>,
     /// Cached results, for sections with equal requests.
     answers: RefCell<FxHashMap<AnswerKey, ReportResult<Rc<AnalysisResult>>>>,
     /// The options of all tables on the page, a JSON object.
@@ -35,11 +40,26 @@ pub(in crate::view) struct ReportSource<'a> {
 pub(in crate::view) type ReportResult<T> = Result<T, Rc<Error>>;
 
 /// The name of an analysis, with its options.
-type AnswerKey = (&'static str, &'static str);
+pub(super) type AnswerKey = (&'static str, &'static str);
 
 impl<'a> ReportSource<'a> {
     pub(in crate::view) fn of(screen: &'a Screen<'a>) -> Self {
-        Self { screen, traces: screen.session.ranked(), answers: RefCell::default(), options: Cow::Borrowed(OPTIONS) }
+        Self {
+            screen,
+            traces: screen.session.ranked(),
+            gathered: None,
+            facts: OnceCell::new(),
+            outlines: OnceCell::new(),
+            answers: RefCell::default(),
+            options: Cow::Borrowed(OPTIONS),
+        }
+    }
+
+    /// A job of which the screen shows some traces.
+    pub(super) fn gathered(screen: &'a Screen<'a>, job: &'a GatheredJob) -> Self {
+        let answers = job.answers.iter().map(|(key, answer)| (*key, Ok(Rc::new(answer.clone()))));
+        let answers = RefCell::new(answers.collect());
+        Self { traces: Vec::new(), gathered: Some(job), answers, ..Self::of(screen) }
     }
 
     /// The sides of a comparison, and the selection of both.
@@ -47,39 +67,73 @@ impl<'a> ReportSource<'a> {
         Self { options: Cow::Owned(selection), ..Self::of(screen) }
     }
 
+    /// The traces on the timeline.
+    pub(super) fn screen(&self) -> &'a Screen<'a> {
+        self.screen
+    }
+
+    /// The job, if the page lacks some of its traces.
+    pub(super) fn job(&self) -> Option<&'a GatheredJob> {
+        self.gathered
+    }
+
     /// The options of all tables on the page, a JSON object.
     pub(super) fn options(&self) -> &str {
         &self.options
     }
 
-    pub(super) fn traces(&self) -> impl Iterator<Item = (Option<i64>, &Arc<LinkedTrace>)> {
-        self.traces.iter().map(|(rank, linked)| (*rank, linked))
+    /// Facts about each trace, with its rank.
+    pub(super) fn facts(&self) -> impl Iterator<Item = (Option<i64>, &TraceFacts)> {
+        let own = || {
+            let parts = self.screen.parts.iter().zip(self.outlines());
+            parts.map(|(part, outline)| TraceFacts::of(part.part(), outline)).collect()
+        };
+        let (ranks, facts) = match self.gathered {
+            Some(job) => (job.ranks.clone(), &job.facts),
+            None => (self.traces.iter().map(|(rank, _)| *rank).collect(), self.facts.get_or_init(own)),
+        };
+        ranks.into_iter().zip(facts)
+    }
+
+    /// The trace, unless it is one of a job.
+    pub(super) fn single(&self) -> Option<&LinkedTrace> {
+        self.traces.first().filter(|_| !self.is_job()).map(|(_, linked)| &**linked)
+    }
+
+    /// Times of the trace, unless it is one of a job.
+    pub(super) fn outline(&self) -> Option<&TimeOutline> {
+        self.outlines().first().filter(|_| !self.is_job())
+    }
+
+    fn outlines(&self) -> &[TimeOutline] {
+        self.outlines.get_or_init(|| self.selections().map(|selection| outline(&selection)).collect())
     }
 
     /// Number of traces.
     pub(super) fn len(&self) -> usize {
-        self.traces.len()
+        self.gathered.map_or(self.traces.len(), |job| job.ranks.len())
+    }
+
+    /// The name of a table's analysis, for scripts that save all of the table; `None` if the page
+    /// lacks traces.
+    pub(super) fn saved<'n>(&self, name: &'n str) -> Option<&'n str> {
+        Some(name).filter(|_| self.gathered.is_none())
     }
 
     /// Whether ranks are compared.
     pub(super) fn is_job(&self) -> bool {
-        self.traces.len() > 1
+        self.len() > 1
     }
 
     /// The first trace, for facts that all traces share.
-    pub(super) fn first(&self) -> Option<&Trace> {
-        self.traces.first().map(|(_, linked)| &linked.trace)
+    pub(super) fn first(&self) -> Option<&TraceFacts> {
+        self.facts().next().map(|(_, facts)| facts)
     }
 
     /// The reported range of each trace.
-    pub(super) fn selections(&self) -> impl Iterator<Item = Selection<'_>> {
+    fn selections(&self) -> impl Iterator<Item = Selection<'_>> {
         let range = |at: usize| self.screen.parts[at].reported();
         self.traces.iter().enumerate().map(move |(at, (_, linked))| Selection::within(linked, range(at)))
-    }
-
-    /// The reported range of the first trace.
-    pub(super) fn span(&self) -> TimeRange {
-        self.selections().next().map(|selection| selection.span()).unwrap_or_default()
     }
 
     /// The extent of the first trace, if it is trimmed.
@@ -99,6 +153,9 @@ impl<'a> ReportSource<'a> {
         let given =
             serde_json::from_str(options).map_err(|error| unexpected("a JSON object of options", error.to_string()))?;
         let options = Options::new(analysis.options, given)?;
+        if self.gathered.is_some() {
+            return Err(unexpected("an answer of each rank", name.to_owned()));
+        }
         let wanted = |at: usize| self.screen.parts[at].trimmed();
         match &self.traces[..] {
             [(_, linked)] => analysis.answer_about(linked, &wanted(0), &options),
@@ -146,16 +203,6 @@ impl<'a> ReportSource<'a> {
     /// The timeline address of a range in the first trace.
     pub(super) fn range_of_first(&self, start_ns: i64, dur_ns: i64) -> Option<String> {
         self.screen.parts.first().map(|part| address(*part, start_ns, dur_ns))
-    }
-
-    /// Whether a row names a collective on a device.
-    pub(super) fn is_communication(&self, frame: &ReportFrame, row: usize, column: TableColumn) -> bool {
-        let found = || {
-            let part = self.part(frame, row)?;
-            let row = part.linked.trace.events.row_at(u32::try_from(frame.int(column, row)?).ok()?)?;
-            Some(part.shown_kind(row) == ShownKind(None))
-        };
-        found().unwrap_or_default()
     }
 
     /// The trace of a row.

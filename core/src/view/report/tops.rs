@@ -287,7 +287,7 @@ pub(super) fn modules(source: &ReportSource<'_>) -> ReportResult<SectionOutcome>
 }
 
 fn missing(answer: &AnalysisResult) -> SectionOutcome {
-    SectionOutcome::missing(answer.reason, "nothing was recorded")
+    SectionOutcome::missing(answer.reason.as_ref(), "nothing was recorded")
 }
 
 impl TopTables {

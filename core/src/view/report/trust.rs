@@ -7,7 +7,7 @@ use maud::{Markup, html};
 
 use super::source::ReportSource;
 use super::words::{count, plural};
-use crate::analyze::{Problem, VerdictState, verdict};
+use crate::analyze::VerdictState;
 
 /// Problems that are listed; further ones are counted.
 const MAX_LISTED: usize = 12;
@@ -17,15 +17,13 @@ type ProblemLine<'a> = (Reverse<VerdictState>, &'a str, &'a str);
 
 /// The verdict, with the problems that make a recording incomplete or inconsistent.
 pub(super) fn block(source: &ReportSource<'_>) -> Markup {
-    let verdicts: Vec<_> = source.traces().map(|(rank, linked)| (rank, verdict(linked))).collect();
-    let state = verdicts.iter().map(|(_, verdict)| verdict.state).max().unwrap_or(VerdictState::Complete);
-    let is_listed = |problem: &&Problem| problem.is_shown;
+    let state = source.facts().map(|(_, facts)| facts.state).max().unwrap_or(VerdictState::Complete);
     // Ranks with the same problem share a line.
     let mut lines: BTreeMap<ProblemLine<'_>, Vec<Option<i64>>> = BTreeMap::new();
-    for (rank, verdict) in &verdicts {
-        for problem in verdict.problems.iter().filter(is_listed) {
-            let line = (Reverse(problem.state), problem.message.as_str(), problem.advice);
-            lines.entry(line).or_default().push(*rank);
+    for (rank, facts) in source.facts() {
+        for problem in &facts.problems {
+            let line = (Reverse(problem.state), problem.message.as_str(), problem.advice.as_str());
+            lines.entry(line).or_default().push(rank);
         }
     }
     let num_more = lines.len().saturating_sub(MAX_LISTED);

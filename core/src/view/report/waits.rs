@@ -8,7 +8,7 @@ use super::grid::{CellKind, OPTIONS, ReportGrid, col};
 use super::report_frame::ReportFrame;
 use super::section::SectionOutcome;
 use super::source::{ReportResult, ReportSource, table, top};
-use crate::analyze::tables;
+use crate::analyze::{WorkClass, tables};
 use crate::table::{TableColumn, TableRows};
 
 const MAX_ROWS: usize = 16;
@@ -61,13 +61,12 @@ const GAPS: ReportGrid = ReportGrid::of(
 .by("dur_ns");
 
 const DUR: TableColumn = tables::GAPS.column("dur_ns");
-/// The event that ends a gap.
-const AFTER: TableColumn = tables::GAPS.column("after_id");
+const AFTER_CLASS: TableColumn = tables::GAPS.column("after_class");
 
 pub(super) fn section(source: &ReportSource<'_>) -> ReportResult<SectionOutcome> {
     let answer = source.ask(WHY.analysis, OPTIONS)?;
     let why = top(source, &answer, tables::IDLE.column("total_ns"), MAX_ROWS)?;
-    let gaps = gaps(source, table(&answer, GAPS.table)?);
+    let gaps = gaps(table(&answer, GAPS.table)?);
     if why.num_rows == 0 {
         return Ok(SectionOutcome::Nothing);
     }
@@ -75,9 +74,9 @@ pub(super) fn section(source: &ReportSource<'_>) -> ReportResult<SectionOutcome>
 }
 
 /// The longest gaps, without those that a collective ends: its start depends on other ranks.
-fn gaps(source: &ReportSource<'_>, found: &Arc<dyn TableRows>) -> ReportFrame {
+fn gaps(found: &Arc<dyn TableRows>) -> ReportFrame {
     let all = ReportFrame::of(&**found, usize::MAX);
-    let is_wanted = |row: &usize| !source.is_communication(&all, *row, AFTER);
+    let is_wanted = |row: &usize| all.text(AFTER_CLASS, *row) != Some(WorkClass::Communication.name());
     let mut rows: Vec<_> = (0..all.num_rows).filter(is_wanted).collect();
     let num_rows = rows.len();
     crate::sort::by_key(&mut rows, |row| (std::cmp::Reverse(all.int(DUR, *row)), *row));

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 from kinetoscope._base.warnings import warn
 from kinetoscope._io.discovery import Pair
@@ -155,6 +157,20 @@ class Member:
         for file in self.recording.files.values():
             if isinstance(file, LocalFile):
                 forget_input(file.path)
+
+    def link(self, folder: Path) -> tuple[str, str]:
+        """Returns the name of its file, and the address for a link from a page in `folder`.
+
+        The address is empty for a file elsewhere: it would tell the folders of the person.
+        """
+        name = self.pair.names[0]
+        file = self.recording.files.get(name)
+        source = self._trace.source if self._trace else file.path if isinstance(file, LocalFile) else None
+        try:
+            inside = Path(source or "").resolve().relative_to(folder.resolve())
+        except (OSError, ValueError):
+            return name, ""
+        return name, quote(inside.as_posix()) if source else ""
 
     def counts(self) -> tuple[int, int] | None:
         """Number of events and of nodes; None before the recording is read."""

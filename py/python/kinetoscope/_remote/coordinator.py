@@ -5,27 +5,44 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from kinetoscope import _native
 from kinetoscope._analysis.request import written
 from kinetoscope._analysis.result import AnalysisResult
+from kinetoscope._base.threads import for_each
 from kinetoscope._base.warnings import warn
 from kinetoscope._load.recording import ReadResult
 from kinetoscope._remote import worker
-from kinetoscope._remote.worker import Failure, run_each
+from kinetoscope._remote.worker import Failure, Query, run_each
 
 if TYPE_CHECKING:
     from kinetoscope._load.member import Member
 
 _Result = TypeVar("_Result")
 
+_DEFAULTS = "{}"
+"""A request with default options."""
+
+
+class _Told(NamedTuple):
+    """What the ranks of a job told."""
+
+    traces: list[tuple[int | None, _native.Trace]]
+    """Their communications."""
+    replies: dict[str, list[list[bytes]]]
+    """By analysis and trace."""
+    facts: list[bytes]
+    failures: dict[int, Failure]
+    """By index of the trace."""
+
 
 class Coordinator(NamedTuple):
     """Runs requests on the members of a job with an executor."""
 
-    executor: Executor
+    executor: Executor | None
+    """None if all traces are in memory."""
     progress: bool | None = None
     """Whether to show a progress bar; None shows one in a terminal and in a notebook."""
 
@@ -54,29 +71,62 @@ class Coordinator(NamedTuple):
         inspected = [member for member in members if member.inspection]
         return self._compare_ranks(inspected, name, request_json)
 
-    def _compare_ranks(self, members: Sequence[Member], name: str, request: str) -> AnalysisResult:
-        """Sends queries to the ranks in rounds, until the analysis needs no more replies.
+    def gather(
+        self, members: Sequence[Member], file_of: Callable[[Member], tuple[str, str]]
+    ) -> tuple[list[Member], _native.GatheredJob]:
+        """Collects what the report of a job tells about its ranks. Returns it with the members.
 
-        If a member can no longer be read, starts again without it.
+        `file_of` returns the name of a member's file, and its address for a link. Warns about
+        members that can no longer be read, and omits them. Raises TraceParseError if none remains.
         """
-        snapshots = [(member.rank, member.inspection.communications) for member in members if member.inspection]
-        traces = [(rank, _native.Trace.from_snapshot(snapshot, max_threads=1)) for rank, snapshot in snapshots]
-        replies: list[list[bytes]] = [[] for _ in traces]
-        while any(plan := _native.plan(traces, replies, name, request)):
-            queries = [(index, query) for index, query in enumerate(plan) if query]
-            tasks = [(members[index], (name, request, query)) for index, query in queries]
-            results = self._run_each(worker.respond, tasks)
-            failures: dict[int, Failure] = {}
-            for (index, _), result in zip(queries, results, strict=True):
+        names = _native.report_comparisons()
+        told = self._tell(members, names, _DEFAULTS, has_facts=True)
+        if told.failures:
+            return self.gather(_without(told.failures, members), file_of)
+        facts = [(member.rank, fact) for member, fact in zip(members, told.facts, strict=True)]
+        replies = [told.replies[name] for name in names]
+        return list(members), _native.GatheredJob(facts, [*map(file_of, members)], told.traces, replies)
+
+    def _compare_ranks(self, members: Sequence[Member], name: str, request: str) -> AnalysisResult:
+        """Compares ranks. If a member can no longer be read, starts again without it."""
+        told = self._tell(members, [name], request, has_facts=False)
+        if told.failures:
+            return self._compare_ranks(_without(told.failures, members), name, request)
+        return AnalysisResult(*_native.answer_of_replies(told.traces, told.replies[name], name, request))
+
+    def _tell(self, members: Sequence[Member], names: Sequence[str], request: str, *, has_facts: bool) -> _Told:
+        """Sends queries to the ranks in rounds, until the analyses need no more replies.
+
+        With `has_facts`, the first round also collects facts. Warns about members that can no
+        longer be read, and stops.
+        """
+        told = _Told(_communications(members), {name: [[] for _ in members] for name in names}, [], {})
+        while True:
+            queries = self._queries(told, request)
+            asked = [index for index, own in enumerate(queries) if own or (has_facts and not told.facts)]
+            if not asked:
+                return told
+            needs_facts = has_facts and not told.facts
+            ask = partial(worker.tell, has_facts=needs_facts)
+            results = self._run_each(ask, [(members[index], (queries[index],)) for index in asked])
+            for index, result in zip(asked, results, strict=True):
                 if isinstance(result, Failure):
-                    failures[index] = result
-                else:
-                    replies[index].append(result)
-            if failures:
-                _warn_unreadable(members, failures)
-                remaining = [member for index, member in enumerate(members) if index not in failures]
-                return self._compare_ranks(remaining, name, request)
-        return AnalysisResult(*_native.answer_of_replies(traces, replies, name, request))
+                    told.failures[index] = result
+                    continue
+                told.facts += [result[0]] if needs_facts else []
+                for query, reply in zip(queries[index], result[1], strict=True):
+                    told.replies[query.name][index].append(reply)
+            if told.failures:
+                _warn_unreadable(members, told.failures)
+                return told
+
+    def _queries(self, told: _Told, request: str) -> list[list[Query]]:
+        """Returns the next queries to each trace."""
+        plans = {name: _native.plan(told.traces, replies, name, request) for name, replies in told.replies.items()}
+        return [
+            [Query(name, request, plan[index]) for name, plan in plans.items() if plan[index]]
+            for index in range(len(told.traces))
+        ]
 
     def _analyze_each(self, members: Sequence[Member], name: str, request: str) -> list[tuple[int | None, bytes]]:
         """Returns the rank and the packed result of each readable member; warns about others."""
@@ -95,12 +145,24 @@ class Coordinator(NamedTuple):
         """Calls a function of `worker` for each member, in this process if its trace is here."""
         remote = [(member, arguments) for member, arguments in tasks if not member.is_read]
         recordings = [(member.recording, arguments) for member, arguments in remote]
-        remote_results = run_each(self.executor, function, recordings, progress=self.progress)
-        results = dict(zip([member for member, _ in remote], remote_results, strict=True))
-        return [
-            results[member] if member in results else function(_local_result(member), *arguments)
-            for member, arguments in tasks
-        ]
+        remote_results = run_each(self.executor, function, recordings, progress=self.progress) if self.executor else []
+        local = [(member, arguments) for member, arguments in tasks if member.is_read]
+        local_results = for_each(local, lambda task, _: function(_local_result(task[0]), *task[1]))
+        results: dict[Member, _Result | Failure] = dict(
+            zip([member for member, _ in local], local_results, strict=True)
+        )
+        results.update(zip([member for member, _ in remote], remote_results, strict=True))
+        return [results[member] for member, _ in tasks]
+
+
+def _communications(members: Sequence[Member]) -> list[tuple[int | None, _native.Trace]]:
+    """Returns the communications of inspected members, each with its rank."""
+    snapshots = [(member.rank, member.inspection.communications) for member in members if member.inspection]
+    return [(rank, _native.Trace.from_snapshot(snapshot, max_threads=1)) for rank, snapshot in snapshots]
+
+
+def _without(failures: Mapping[int, Failure], members: Sequence[Member]) -> list[Member]:
+    return [member for index, member in enumerate(members) if index not in failures]
 
 
 @cache

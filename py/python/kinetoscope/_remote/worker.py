@@ -48,6 +48,14 @@ class PartInspection(NamedTuple):
     origin: str
 
 
+class Query(NamedTuple):
+    """A question of an analysis across ranks to one of them."""
+
+    name: str
+    request: str
+    queries: bytes
+
+
 class Failure(NamedTuple):
     """Result for an unreadable recording."""
 
@@ -139,6 +147,12 @@ def analyze(result: ReadResult, name: str, request: str) -> bytes:
 def respond(result: ReadResult, name: str, request: str, queries: bytes) -> bytes:
     """Answers the queries of an analysis that compares ranks."""
     return _native.respond(result.trace._native, name, request, queries)  # noqa: SLF001 - as above
+
+
+def tell(result: ReadResult, queries: Sequence[Query], *, has_facts: bool) -> tuple[bytes, list[bytes]]:
+    """Returns what a report tells about the trace, if asked for, and the replies to queries."""
+    facts = _native.packed_facts(result.trace._native) if has_facts else b""  # noqa: SLF001 - as above
+    return facts, [respond(result, *query) for query in queries]
 
 
 # --- in the calling process ----------------------------------------------------------------------

@@ -12,7 +12,7 @@ from collections import Counter
 from functools import cache
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kinetoscope import _native
 from kinetoscope._analysis.protocol import ask
@@ -33,7 +33,7 @@ def write_report(
     """Writes the report under a temporary name, then renames it. Raises OSError on failure."""
 
     def page(carried: Ranked, snapshots: Sequence[bytes]) -> str:
-        return report_page(traces, title, snapshots, {} if carried is traces else _num_removed(carried))
+        return report_page(traces, title, snapshots, {} if carried is traces else num_removed(carried))
 
     if static:
         return write_bytes(path, expect_size(static_page(title, _body(traces, title, {})), max_size))
@@ -52,17 +52,26 @@ def report_page(
 
     The snapshots may have fewer details; `left_out` then counts the removals by kind.
     """
+    return page_with(title, _body(traces, title, left_out or {}), traces, snapshots)
+
+
+def page_with(title: str, body: str, traces: Ranked, snapshots: Sequence[bytes]) -> str:
+    """Builds a page with the snapshots of `traces` for its timeline."""
     data = (snapshot_data(rank, snapshot) for (rank, _), snapshot in zip(traces, snapshots, strict=True))
-    return page_of(title, _body(traces, title, left_out or {}), "".join(data))
+    return page_of(title, body, "".join(data))
 
 
 def _body(traces: Ranked, title: str, left_out: Mapping[str, int]) -> str:
-    request = {"type": "report", "title": title, "facts": _facts(traces), "left_out": left_out}
-    body: str = ask(_session(traces), request).data["html"]
+    body: str = ask(_session(traces), report_request(traces, title, left_out)).data["html"]
     return body
 
 
-def _num_removed(traces: Ranked) -> dict[str, int]:
+def report_request(traces: Ranked, title: str, left_out: Mapping[str, int]) -> dict[str, Any]:
+    """Returns the request for the body of a report; `traces` are those of the timeline."""
+    return {"type": "report", "title": title, "facts": _facts(traces), "left_out": left_out}
+
+
+def num_removed(traces: Ranked) -> dict[str, int]:
     """Counts the details that were removed to make traces smaller, by kind."""
     counts: Counter[str] = Counter()
     for _, trace in traces:
