@@ -15,12 +15,9 @@ use crate::memory::detached;
 use crate::session::Session;
 use crate::trace::Trace;
 
-/// The request of each comparison: default options.
-const REQUEST: &str = "{}";
-
-/// The analyses across ranks that the report of a job shows.
+/// The analyses across ranks that the report of a job shows, with their requests.
 #[pyfunction]
-pub(crate) fn report_comparisons() -> Vec<&'static str> {
+pub(crate) fn report_comparisons() -> Vec<(&'static str, &'static str)> {
     COMPARISONS.to_vec()
 }
 
@@ -53,10 +50,10 @@ impl GatheredJob {
         let traces = linked(traces);
         let files = files.into_iter().map(|(name, address)| TraceFile { name, address }).collect();
         let job = detached(py, move || {
-            let compared = COMPARISONS.iter().zip(&replies).map(|(name, replies)| {
-                let analysis = analysis(name)?;
-                Ok((analysis, analysis.answer_of_replies(&traces, replies, REQUEST)?))
-            });
+            let compared = COMPARISONS
+                .iter()
+                .zip(&replies)
+                .map(|(asked, replies)| Ok((*asked, analysis(asked.0)?.answer_of_replies(&traces, replies, asked.1)?)));
             view::GatheredJob::of(&facts, files, compared.collect::<Result<Vec<_>, kinetoscope::Error>>()?)
         });
         Ok(Self { job: Arc::new(job?.map_err(|error| raised(&error))?) })

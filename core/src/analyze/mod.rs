@@ -63,6 +63,8 @@ mod summary;
 mod summary_table;
 pub(crate) mod tables;
 mod tensor_core;
+#[cfg(feature = "machines")]
+mod topology;
 mod unknown_kind;
 mod unlinked_reason;
 mod verdict;

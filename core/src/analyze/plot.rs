@@ -62,10 +62,25 @@ pub enum Plot {
     Heat {
         /// The column that tells the lines apart.
         row: &'static str,
+        /// The column that names the lines, where their number is no name.
+        name: Option<&'static str>,
         /// The column that tells the places on a line apart.
         column: &'static str,
         /// The columns that shade the cells.
         values: &'static [&'static str],
+    },
+    /// A cell a row at the place of its rank, and a panel for each division: equal colours belong
+    /// together.
+    #[cfg(feature = "machines")]
+    Places {
+        /// The column of ranks.
+        rank: &'static str,
+        /// The column that tells the panels apart.
+        division: &'static str,
+        /// The column that colours the cell.
+        number: &'static str,
+        /// The column that names the colour.
+        name: &'static str,
     },
     /// A piece of memory a row, one after another, on as many lines as needed; a panel for each
     /// value of a column.

@@ -7,7 +7,7 @@ use super::{
     verdict,
 };
 #[cfg(feature = "machines")]
-use super::{expert, machine};
+use super::{expert, machine, topology};
 use crate::error::Error;
 use crate::table::is_same;
 
@@ -33,6 +33,8 @@ pub const ANALYSES: &[&Analysis] = &[
     &pipeline::PIPELINE,
     #[cfg(feature = "machines")]
     &machine::MACHINES,
+    #[cfg(feature = "machines")]
+    &topology::TOPOLOGY,
     #[cfg(feature = "machines")]
     &expert::EXPERTS,
     &critical_path::CRITICAL_PATH,

@@ -7,11 +7,14 @@ pub(crate) use super::collective::summary::TABLE as COLLECTIVE_SUMMARY;
 pub(crate) use super::critical_path::job_path::RANKS as JOB_CRITICAL_PATH_RANKS;
 pub(crate) use super::critical_path::row::{BOUND as CRITICAL_PATH_BOUND, NAMES as CRITICAL_PATH_OPERATORS};
 pub(crate) use super::device::row::TABLE as ROOFLINE_DEVICE;
+#[cfg(feature = "comparisons")]
 pub(crate) use super::diff::tables as diff;
 pub(crate) use super::finding::cost_overlap::TABLE as FINDING_TOTALS;
 pub(crate) use super::finding::row::OF_TRACE as FINDINGS;
 pub(crate) use super::finding::rules::RULES_TABLE as FINDING_RULES;
 pub(crate) use super::heatmap::cell::TABLE as HEATMAP;
+#[cfg(feature = "machines")]
+pub(crate) use super::heatmap::division::DIVIDED as DIVIDED_HEATMAP;
 pub(crate) use super::idle::{GAPS, TABLE as IDLE};
 pub(crate) use super::kernel::TABLE as KERNELS;
 pub(crate) use super::kernel_class::TABLE as KERNELS_BY_CLASS;
@@ -33,3 +36,7 @@ pub(crate) use super::roofline::iteration::TABLE as ROOFLINE_ITERATIONS;
 pub(crate) use super::roofline::row::{TABLE as ROOFLINE, UNMODELLED as ROOFLINE_UNMODELLED};
 pub(crate) use super::straggler::late_collective::TABLE as LATE_ARRIVALS;
 pub(crate) use super::straggler::row::TABLE as STRAGGLERS;
+#[cfg(feature = "machines")]
+pub(crate) use super::topology::{
+    group_row::TABLE as TOPOLOGY, pair_row::TABLE as WAITING_PAIRS, place_row::TABLE as RANK_PLACES,
+};

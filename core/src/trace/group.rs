@@ -185,7 +185,7 @@ impl ProcessGroups {
 
 impl ProcessGroup {
     /// The ranks in numbers; all ranks if the list is empty and the size is recorded.
-    fn rank_list(&self) -> Option<GroupRanks> {
+    pub(crate) fn rank_list(&self) -> Option<GroupRanks> {
         let listed: Vec<i64> = serde_json::from_str(&self.ranks).ok()?;
         match self.size {
             Some(size) if listed.is_empty() => Some(GroupRanks::All(size)).filter(|_| size > 0),

@@ -27,6 +27,7 @@ mod path;
 mod picture;
 mod pixel;
 mod reference;
+#[cfg_attr(not(feature = "comparisons"), expect(dead_code, reason = "grids have parts for comparisons"))]
 mod report;
 mod request;
 mod response;
@@ -114,6 +115,7 @@ impl Session {
             Request::Flame { of, is_change: true } => flame::changes(&screen, of),
             Request::Compare(request) => analysis::compare(&screen, request),
             Request::Hits { text, view } => Ok(hits::answer(&screen, text, view)),
+            #[cfg(feature = "comparisons")]
             Request::Report { comparison: Some(selection), title, facts, .. } => {
                 report::difference(&screen, selection, title, facts)
             }

@@ -206,7 +206,7 @@ class TraceSet(JobAnalyses):
         from kinetoscope._report.page import write_report
 
         if redact:
-            return self._redacted(redact).report(path, title=title, max_size=max_size, static=static)
+            return self._redacted(level=redact).report(path, title=title, max_size=max_size, static=static)
         if len(self._members) > MAX_TIMELINES:
             members, gathered = self._gather(Path(path).parent)
             if not gathered.is_trimmed():
@@ -214,7 +214,7 @@ class TraceSet(JobAnalyses):
         traces = [(member.rank, member.trace) for member in self._select(None)]
         return write_report(traces, path, title or _title(traces), max_size, static=static)
 
-    def _redacted(self, level: bool | str) -> TraceSet:
+    def _redacted(self, *, level: bool | str) -> TraceSet:
         members = self._select(None)
         traces = redacted([member.trace for member in members], level=level)
         return TraceSet(

@@ -14,7 +14,7 @@ pub(crate) struct SkewRow {
     /// The name of the collective.
     pub(in crate::analyze) collective: Option<String>,
     /// Its process group's name and description.
-    pub(super) group: (Option<String>, Option<String>),
+    pub(in crate::analyze) group: (Option<String>, Option<String>),
     /// The ranks of its process group.
     pub(in crate::analyze) group_size: Option<i64>,
     /// Its number in sequence.

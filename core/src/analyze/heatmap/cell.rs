@@ -15,18 +15,20 @@ use crate::trace::collective::CollectivePattern;
 /// An iteration of a rank.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct HeatCell {
-    rank: Option<i64>,
-    time: HeatTime,
-    wait: Option<HeatWait>,
+    #[cfg(feature = "machines")]
+    pub(super) member: usize,
+    pub(super) rank: Option<i64>,
+    pub(super) time: HeatTime,
+    pub(super) wait: Option<HeatWait>,
 }
 
 /// Waits at collectives, in nanoseconds.
 #[derive(Debug, Clone, Copy, Default)]
-struct HeatWait {
+pub(super) struct HeatWait {
     /// For others.
-    own_ns: i64,
+    pub(super) own_ns: i64,
     /// Of others, for this rank as the last.
-    caused_ns: i64,
+    pub(super) caused_ns: i64,
 }
 
 pub(crate) static TABLE: Table<Vec<HeatCell>> = Table {
@@ -57,6 +59,8 @@ pub(crate) static TABLE: Table<Vec<HeatCell>> = Table {
 pub(super) fn cells(job: &Job<'_>, times: &[Cow<'_, RankIterations>]) -> Vec<HeatCell> {
     let waits = waits(job);
     let cell = |member: usize, time: &HeatTime| HeatCell {
+        #[cfg(feature = "machines")]
+        member,
         rank: job.ranks.members[member].rank,
         time: *time,
         wait: waits.get(&(member as u32, time.number)).copied(),

@@ -1,8 +1,9 @@
 //! Finds the machines of a job's ranks, and compares communication inside and between machines.
 
 mod device_order;
+pub(crate) mod division;
 mod host;
-mod placement;
+pub(super) mod placement;
 mod rank_row;
 mod row;
 

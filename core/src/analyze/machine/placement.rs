@@ -25,7 +25,7 @@ pub(super) struct RankMachine {
 
 /// The machines of a job.
 #[derive(Debug, Default)]
-pub(super) struct Placement {
+pub(in crate::analyze) struct Placement {
     /// By member.
     pub(super) members: Vec<RankMachine>,
     /// The machine of each rank with a trace; `None` inside where its traces disagree.
@@ -36,7 +36,7 @@ pub(super) struct Placement {
 
 /// Whether ranks share a machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Reach {
+pub(in crate::analyze) enum Reach {
     /// All are on one.
     Inside,
     /// They are on several.
@@ -48,7 +48,7 @@ pub(super) enum Reach {
 impl Placement {
     /// By the first rule that holds for the job: the given number, host names of all traces, the
     /// order of devices, host names of some traces.
-    pub(super) fn of(job: &JobRanks, given: i64) -> Self {
+    pub(in crate::analyze) fn of(job: &JobRanks, given: i64) -> Self {
         let mut found = Self::default();
         let hosts: Vec<_> = job.members.iter().map(|member| host(&member.linked)).collect();
         let numbers = numbered(job, &hosts);
@@ -103,7 +103,7 @@ impl Placement {
     }
 
     /// Whether these ranks share a machine.
-    pub(super) fn of_ranks(&self, ranks: impl IntoIterator<Item = i64>) -> Reach {
+    pub(in crate::analyze) fn of_ranks(&self, ranks: impl IntoIterator<Item = i64>) -> Reach {
         reach(ranks.into_iter().map(|rank| match self.per_machine.filter(|_| rank >= 0) {
             Some(num) => Some(rank / num),
             None => self.of_rank.get(&rank).copied().flatten(),

@@ -31,12 +31,14 @@ const NAME_PITCH: f64 = 14.0;
 /// The places of rows, columns and values in the map.
 struct HeatGrid {
     rows: Vec<Option<i64>>,
+    /// A name for each row, if a column has names.
+    names: Option<Vec<String>>,
     columns: Vec<Option<i64>>,
     cells: Vec<(usize, usize, usize)>,
 }
 
 impl HeatGrid {
-    fn of(row: &ChartColumn, column: &ChartColumn, num_rows: usize) -> Self {
+    fn of([row, column]: [&ChartColumn; 2], name: Option<&ChartColumn>, num_rows: usize) -> Self {
         let places: Vec<_> = (0..num_rows).map(|at| (at, row.integer(at), column.integer(at))).collect();
         let rows: BTreeSet<Option<i64>> = places.iter().map(|(_, row, _)| *row).collect();
         let columns: BTreeSet<Option<i64>> = places.iter().map(|(.., column)| *column).collect();
@@ -44,14 +46,25 @@ impl HeatGrid {
         let cell = |(at, row, column): (usize, Option<i64>, Option<i64>)| {
             Some((at, rows.binary_search(&row).ok()?, columns.binary_search(&column).ok()?))
         };
-        let cells = places.into_iter().filter_map(cell).collect();
-        Self { rows, columns, cells }
+        let cells: Vec<_> = places.into_iter().filter_map(cell).collect();
+        let names = name.map(|name| {
+            let mut names = vec![String::new(); rows.len()];
+            cells.iter().for_each(|(at, row, _)| names[*row] = name.words(*at));
+            names
+        });
+        Self { rows, names, columns, cells }
     }
 }
 
 /// Draws the values of each measure.
-pub(super) fn draw(table: &dyn TableRows, [row, column]: [usize; 2], values: &[usize]) -> ChartDrawing {
-    let grid = HeatGrid::of(&ChartColumn::of(table, row), &ChartColumn::of(table, column), table.num_rows());
+pub(super) fn draw(
+    table: &dyn TableRows,
+    (places, name): ([usize; 2], Option<usize>),
+    values: &[usize],
+) -> ChartDrawing {
+    let [row, column] = places.map(|at| ChartColumn::of(table, at));
+    let name = name.map(|at| ChartColumn::of(table, at));
+    let grid = HeatGrid::of([&row, &column], name.as_ref(), table.num_rows());
     let panels: Vec<_> = values.iter().filter_map(|at| HeatPanel::of(&grid, &ChartColumn::of(table, *at))).collect();
     let high = grid.high() + HEAD + FOOT;
     let words: Vec<_> = panels.iter().map(HeatPanel::words).collect();
@@ -100,6 +113,23 @@ impl HeatGrid {
         match self.rows_in_one() {
             1 => columns,
             many => format!("{columns}; each line is the largest of {many} ranks"),
+        }
+    }
+
+    /// The name of a row in a sentence.
+    fn name(&self, row: usize) -> String {
+        match (&self.names, self.rows[row]) {
+            (Some(names), _) => names[row].clone(),
+            (None, Some(rank)) => format!("rank {rank}"),
+            (None, None) => String::from("this rank"),
+        }
+    }
+
+    /// The name of a row beside it.
+    fn short_name(&self, row: usize) -> String {
+        match &self.names {
+            Some(names) => names[row].clone(),
+            None => self.rows[row].map_or_else(String::new, |rank| rank.to_string()),
         }
     }
 }
@@ -159,7 +189,7 @@ impl HeatPanel {
         let most = format!(
             "{} at {}{}",
             self.unit.words(self.most),
-            rank_name(grid.rows[row]),
+            grid.name(row),
             grid.columns[column].map_or_else(String::new, |column| format!(", iteration {column}"))
         );
         html! {
@@ -168,7 +198,7 @@ impl HeatPanel {
             g transform={ "translate(" (Px(LEFT)) " " (Px(HEAD)) ")" } {
                 @for (line, blocks) in self.lines.iter().enumerate() {
                     @if line % every == 0 {
-                        (text_at((-6.0, line as f64 * high + high / 2.0 + 4.0), TextStyle::END, &row_name(grid.rows[line * by_row]), LEFT))
+                        (text_at((-6.0, line as f64 * high + high / 2.0 + 4.0), TextStyle::END, &grid.short_name(line * by_row), LEFT))
                     }
                     @for run in self.runs(blocks) {
                         rect x=(Px(run.start as f64 * wide)) y=(Px(line as f64 * high))
@@ -210,18 +240,8 @@ impl HeatPanel {
             (_, Some(one)) => format!(", iteration {one}: "),
             _ => String::from(": "),
         };
-        format!("{}{iterations}{}", rank_name(grid.rows[run.row]), self.unit.words(run.value))
+        format!("{}{iterations}{}", grid.name(run.row), self.unit.words(run.value))
     }
-}
-
-/// The name of a row beside it.
-fn row_name(rank: Option<i64>) -> String {
-    rank.map_or_else(String::new, |rank| rank.to_string())
-}
-
-/// The name of a row in a sentence.
-fn rank_name(rank: Option<i64>) -> String {
-    rank.map_or_else(|| String::from("this rank"), |rank| format!("rank {rank}"))
 }
 
 /// Blocks that are drawn as one.

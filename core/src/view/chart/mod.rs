@@ -14,6 +14,8 @@ mod flame;
 mod heat;
 mod layout;
 mod pillars;
+#[cfg(feature = "machines")]
+mod places;
 mod points;
 mod ranges;
 mod steps;
@@ -40,15 +42,54 @@ const NOTE_PITCH: f64 = 16.0;
 
 /// A [`Plot`] whose columns are places in a table.
 enum PlotColumns {
-    Bars { label: Option<usize>, parts: Vec<usize> },
-    Change { label: usize, sides: [usize; 2] },
-    Bands { time: [usize; 2], bytes: [usize; 2], texts: [usize; 2] },
-    Flame { texts: [usize; 2], numbers: [usize; 3], change: Option<usize>, unit: &'static str },
-    Heat { places: [usize; 2], values: Vec<usize> },
-    Layout { bytes: usize, texts: [usize; 3], breaks: [usize; 2] },
-    Ranges { lane: usize, ends: [usize; 2], series: usize, label: usize },
-    Steps { time: usize, value: usize, series: Option<usize> },
-    Points { x: usize, y: usize, label: usize, ceiling: Option<[usize; 3]> },
+    Bars {
+        label: Option<usize>,
+        parts: Vec<usize>,
+    },
+    Change {
+        label: usize,
+        sides: [usize; 2],
+    },
+    Bands {
+        time: [usize; 2],
+        bytes: [usize; 2],
+        texts: [usize; 2],
+    },
+    Flame {
+        texts: [usize; 2],
+        numbers: [usize; 3],
+        change: Option<usize>,
+        unit: &'static str,
+    },
+    Heat {
+        places: [usize; 2],
+        name: Option<usize>,
+        values: Vec<usize>,
+    },
+    Layout {
+        bytes: usize,
+        texts: [usize; 3],
+        breaks: [usize; 2],
+    },
+    #[cfg(feature = "machines")]
+    Places([usize; 4]),
+    Ranges {
+        lane: usize,
+        ends: [usize; 2],
+        series: usize,
+        label: usize,
+    },
+    Steps {
+        time: usize,
+        value: usize,
+        series: Option<usize>,
+    },
+    Points {
+        x: usize,
+        y: usize,
+        label: usize,
+        ceiling: Option<[usize; 3]>,
+    },
 }
 
 /// Draws a table according to its plot. Without a plot, or if the plot names columns of another
@@ -98,8 +139,10 @@ fn drawing(table: &dyn TableRows, plot: Option<Plot>, reason: Option<&str>) -> C
         Some(PlotColumns::Change { label, sides }) => change::draw(table, label, sides),
         Some(PlotColumns::Bands { time, bytes, texts }) => bands::draw(table, time, bytes, texts),
         Some(PlotColumns::Flame { texts, numbers, change, unit }) => flame::draw(table, texts, numbers, (change, unit)),
-        Some(PlotColumns::Heat { places, values }) => heat::draw(table, places, &values),
+        Some(PlotColumns::Heat { places, name, values }) => heat::draw(table, (places, name), &values),
         Some(PlotColumns::Layout { bytes, texts, breaks }) => layout::draw(table, bytes, texts, breaks),
+        #[cfg(feature = "machines")]
+        Some(PlotColumns::Places(columns)) => places::draw(table, columns),
         Some(PlotColumns::Ranges { lane, ends, series, label }) => ranges::draw(table, lane, ends, [series, label]),
         Some(PlotColumns::Steps { time, value, series }) => steps::draw(table, time, value, series),
         Some(PlotColumns::Points { x, y, label, ceiling }) => points::draw(table, [x, y], label, ceiling),
@@ -128,8 +171,9 @@ fn found(table: &dyn TableRows, plot: Plot) -> Option<PlotColumns> {
             change: change.and_then(at),
             unit,
         },
-        Plot::Heat { row, column, values } => PlotColumns::Heat {
+        Plot::Heat { row, name, column, values } => PlotColumns::Heat {
             places: [at(row)?, at(column)?],
+            name: name.and_then(at),
             values: values.iter().map(|value| at(value)).collect::<Option<_>>()?,
         },
         Plot::Layout { segment, bytes, state, label, pool, panel } => PlotColumns::Layout {
@@ -137,6 +181,10 @@ fn found(table: &dyn TableRows, plot: Plot) -> Option<PlotColumns> {
             texts: [at(state)?, at(label)?, at(pool)?],
             breaks: [at(segment)?, at(panel)?],
         },
+        #[cfg(feature = "machines")]
+        Plot::Places { rank, division, number, name } => {
+            PlotColumns::Places([at(rank)?, at(division)?, at(number)?, at(name)?])
+        }
         Plot::Ranges { lane, start, end, series, label } => PlotColumns::Ranges {
             lane: at(lane)?,
             ends: [at(start)?, at(end)?],

@@ -6,13 +6,15 @@ use maud::{Markup, html};
 use rustc_hash::FxHashMap;
 
 use super::grid::OPTIONS;
+#[cfg(feature = "machines")]
+use super::heatmap;
 use super::part;
 use super::report_frame::ReportFrame;
 use super::source::AnswerKey;
 use super::trace_facts::TraceFacts;
 use super::words::plural;
 use crate::analyze::tables::HEATMAP;
-use crate::analyze::{Analysis, AnalysisResult, Selection, analysis, known_analysis, outline, packed, unpacked};
+use crate::analyze::{AnalysisResult, Selection, analysis, known_analysis, outline, packed, unpacked};
 use crate::error::Error;
 use crate::link::LinkedTrace;
 use crate::table::TableColumn;
@@ -31,14 +33,18 @@ const OF_EACH: [AnswerKey; 9] = [
     (known_analysis("roofline").name, OPTIONS),
 ];
 
-/// Analyses across ranks that the report of a job shows, with default options.
-pub const COMPARISONS: [&str; 6] = [
-    known_analysis("heatmap").name,
-    known_analysis("findings").name,
-    known_analysis("stragglers").name,
-    known_analysis("pipeline").name,
-    known_analysis("job_critical_path").name,
-    known_analysis("collectives").name,
+/// Analyses across ranks that the report of a job shows, with their options, a JSON object.
+pub const COMPARISONS: &[AnswerKey] = &[
+    (known_analysis("heatmap").name, OPTIONS),
+    #[cfg(feature = "machines")]
+    (known_analysis("heatmap").name, heatmap::BY_MACHINE),
+    #[cfg(feature = "machines")]
+    (known_analysis("topology").name, OPTIONS),
+    (known_analysis("findings").name, OPTIONS),
+    (known_analysis("stragglers").name, OPTIONS),
+    (known_analysis("pipeline").name, OPTIONS),
+    (known_analysis("job_critical_path").name, OPTIONS),
+    (known_analysis("collectives").name, OPTIONS),
 ];
 
 const RANK: TableColumn = HEATMAP.column("rank");
@@ -94,7 +100,7 @@ impl GatheredJob {
     pub fn of(
         parts: &[(Option<i64>, Vec<u8>)],
         files: Vec<TraceFile>,
-        compared: Vec<(&'static Analysis, AnalysisResult)>,
+        compared: Vec<(AnswerKey, AnalysisResult)>,
     ) -> Result<Self, Error> {
         let (mut ranks, mut facts) = (Vec::new(), Vec::new());
         let mut packed: Vec<Vec<(Option<i64>, Vec<u8>)>> = vec![Vec::new(); OF_EACH.len()];
@@ -108,7 +114,7 @@ impl GatheredJob {
         for (key, packed) in OF_EACH.into_iter().zip(packed) {
             answers.push((key, analysis(key.0)?.answer_of_packed(&packed, key.1)?));
         }
-        answers.extend(compared.into_iter().map(|(analysis, answer)| ((analysis.name, OPTIONS), answer)));
+        answers.extend(compared);
         Ok(Self { ranks, files, facts, answers })
     }
 

@@ -6,6 +6,7 @@
 
 mod cards;
 mod communication;
+#[cfg(feature = "comparisons")]
 mod difference;
 mod edited;
 mod findings;
@@ -29,6 +30,8 @@ mod report_frame;
 mod roofline;
 mod section;
 mod source;
+#[cfg(feature = "machines")]
+mod topology;
 mod tops;
 mod trace_facts;
 mod trust;
@@ -42,6 +45,7 @@ use super::picture;
 use super::response::Response;
 use super::screen::Screen;
 use super::svg::finished;
+#[cfg(feature = "comparisons")]
 pub(super) use difference::answer as difference;
 pub(super) use edited::EditCounts;
 pub use gathered::{COMPARISONS, GatheredJob, ShownRank, TraceFile, packed_facts};
@@ -79,6 +83,8 @@ fn page(source: &ReportSource<'_>, title: &str, facts: &[(String, String)], left
     sections.add("findings", "Findings", findings::section(source));
     sections.add("timeline", "Timeline", Ok(timeline(source)));
     sections.add("stragglers", "Stragglers", communication::ranks(source));
+    #[cfg(feature = "machines")]
+    sections.add("topology", "Topology", topology::section(source));
     sections.add("pipeline", "Pipeline", pipeline::section(source));
     sections.add("idle", "Idle time", waits::section(source));
     sections.add("critical_path", "Critical path", path::section(source));

@@ -40,7 +40,7 @@ pub(in crate::view) struct ReportSource<'a> {
 pub(in crate::view) type ReportResult<T> = Result<T, Rc<Error>>;
 
 /// The name of an analysis, with its options.
-pub(super) type AnswerKey = (&'static str, &'static str);
+pub(in crate::view) type AnswerKey = (&'static str, &'static str);
 
 impl<'a> ReportSource<'a> {
     pub(in crate::view) fn of(screen: &'a Screen<'a>) -> Self {

@@ -22,20 +22,30 @@ if TYPE_CHECKING:
 
 _Result = TypeVar("_Result")
 
-_DEFAULTS = "{}"
-"""A request with default options."""
-
 
 class _Told(NamedTuple):
     """What the ranks of a job told."""
 
     traces: list[tuple[int | None, _native.Trace]]
     """Their communications."""
-    replies: dict[str, list[list[bytes]]]
+    asked: Sequence[tuple[str, str]]
+    """Names and requests of the analyses."""
+    replies: list[list[list[bytes]]]
     """By analysis and trace."""
     facts: list[bytes]
     failures: dict[int, Failure]
     """By index of the trace."""
+
+    def queries(self) -> list[list[tuple[int, Query]]]:
+        """Returns the next queries to each trace, each with the index of its analysis."""
+        plans = [
+            _native.plan(self.traces, replies, name, request)
+            for (name, request), replies in zip(self.asked, self.replies, strict=True)
+        ]
+        return [
+            [(at, Query(*self.asked[at], plan[index])) for at, plan in enumerate(plans) if plan[index]]
+            for index in range(len(self.traces))
+        ]
 
 
 class Coordinator(NamedTuple):
@@ -79,54 +89,47 @@ class Coordinator(NamedTuple):
         `file_of` returns the name of a member's file, and its address for a link. Warns about
         members that can no longer be read, and omits them. Raises TraceParseError if none remains.
         """
-        names = _native.report_comparisons()
-        told = self._tell(members, names, _DEFAULTS, has_facts=True)
+        asked = _native.report_comparisons()
+        told = self._tell(members, asked, has_facts=True)
         if told.failures:
             return self.gather(_without(told.failures, members), file_of)
         facts = [(member.rank, fact) for member, fact in zip(members, told.facts, strict=True)]
-        replies = [told.replies[name] for name in names]
-        return list(members), _native.GatheredJob(facts, [*map(file_of, members)], told.traces, replies)
+        return list(members), _native.GatheredJob(facts, [*map(file_of, members)], told.traces, told.replies)
 
     def _compare_ranks(self, members: Sequence[Member], name: str, request: str) -> AnalysisResult:
         """Compares ranks. If a member can no longer be read, starts again without it."""
-        told = self._tell(members, [name], request, has_facts=False)
+        told = self._tell(members, [(name, request)], has_facts=False)
         if told.failures:
             return self._compare_ranks(_without(told.failures, members), name, request)
-        return AnalysisResult(*_native.answer_of_replies(told.traces, told.replies[name], name, request))
+        return AnalysisResult(*_native.answer_of_replies(told.traces, told.replies[0], name, request))
 
-    def _tell(self, members: Sequence[Member], names: Sequence[str], request: str, *, has_facts: bool) -> _Told:
+    def _tell(self, members: Sequence[Member], asked: Sequence[tuple[str, str]], *, has_facts: bool) -> _Told:
         """Sends queries to the ranks in rounds, until the analyses need no more replies.
 
         With `has_facts`, the first round also collects facts. Warns about members that can no
         longer be read, and stops.
         """
-        told = _Told(_communications(members), {name: [[] for _ in members] for name in names}, [], {})
+        told = _Told(_communications(members), asked, [[[] for _ in members] for _ in asked], [], {})
         while True:
-            queries = self._queries(told, request)
-            asked = [index for index, own in enumerate(queries) if own or (has_facts and not told.facts)]
-            if not asked:
+            queries = told.queries()
+            indices = [index for index, own in enumerate(queries) if own or (has_facts and not told.facts)]
+            if not indices:
                 return told
             needs_facts = has_facts and not told.facts
             ask = partial(worker.tell, has_facts=needs_facts)
-            results = self._run_each(ask, [(members[index], (queries[index],)) for index in asked])
-            for index, result in zip(asked, results, strict=True):
+            results = self._run_each(
+                ask, [(members[index], ([query for _, query in queries[index]],)) for index in indices]
+            )
+            for index, result in zip(indices, results, strict=True):
                 if isinstance(result, Failure):
                     told.failures[index] = result
                     continue
                 told.facts += [result[0]] if needs_facts else []
-                for query, reply in zip(queries[index], result[1], strict=True):
-                    told.replies[query.name][index].append(reply)
+                for (place, _), reply in zip(queries[index], result[1], strict=True):
+                    told.replies[place][index].append(reply)
             if told.failures:
                 _warn_unreadable(members, told.failures)
                 return told
-
-    def _queries(self, told: _Told, request: str) -> list[list[Query]]:
-        """Returns the next queries to each trace."""
-        plans = {name: _native.plan(told.traces, replies, name, request) for name, replies in told.replies.items()}
-        return [
-            [Query(name, request, plan[index]) for name, plan in plans.items() if plan[index]]
-            for index in range(len(told.traces))
-        ]
 
     def _analyze_each(self, members: Sequence[Member], name: str, request: str) -> list[tuple[int | None, bytes]]:
         """Returns the rank and the packed result of each readable member; warns about others."""

@@ -22,7 +22,7 @@ MAX_TIMELINES = 16
 """A page of more traces shows some of them on its timeline."""
 
 
-def write_job_report(  # noqa: PLR0913 - the options of `write_report`
+def write_job_report(
     members: Sequence[Member],
     job: _native.GatheredJob,
     path: str | os.PathLike[str],

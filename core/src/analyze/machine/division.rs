@@ -1,0 +1,88 @@
+//! Divides the ranks of a job into sets: machines, or process groups of one purpose.
+
+use std::collections::BTreeSet;
+
+use rustc_hash::FxHashMap;
+
+use super::placement::Placement;
+use crate::link::rank::{JobMember, JobRanks};
+use crate::trace::group::GroupRanks;
+
+/// The division into machines.
+pub(crate) const MACHINE: &str = "machine";
+
+/// Sets of ranks.
+#[derive(Debug, Default)]
+pub(crate) struct RankDivision {
+    /// The set of each member; `None` where it is not known.
+    pub(crate) of_member: Vec<Option<usize>>,
+    /// The name of each set, in order of their ranks.
+    pub(crate) names: Vec<String>,
+}
+
+impl RankDivision {
+    /// The machines of a job.
+    pub(crate) fn by_machine(job: &JobRanks) -> Self {
+        let placement = Placement::of(job, 0);
+        Self::of(placement.members.iter().map(|row| {
+            let machine = row.machine?;
+            let host = row.host.as_ref().map(|host| format!(" ({host})")).unwrap_or_default();
+            Some((machine, format!("machine {machine}{host}")))
+        }))
+    }
+
+    /// The process groups of a job with a description.
+    pub(crate) fn by_purpose(job: &JobRanks, purpose: &str) -> Self {
+        let of_member = job.members.iter().map(|member| groups(member).into_iter().find(|group| group.0 == purpose));
+        let found: Vec<Option<GroupRanks>> = of_member.map(|found| Some(found?.1)).collect();
+        Self::of(found.iter().map(|ranks| Some((ranks.as_ref()?.at(0)?, ranks_words(ranks.as_ref()?)))))
+    }
+
+    /// Sets by a number, which orders them, and a name.
+    fn of(keys: impl Iterator<Item = Option<(i64, String)>>) -> Self {
+        let keys: Vec<_> = keys.collect();
+        let all: BTreeSet<&(i64, String)> = keys.iter().flatten().collect();
+        let places: FxHashMap<_, _> = all.iter().enumerate().map(|(at, key)| (*key, at)).collect();
+        let of_member = keys.iter().map(|key| places.get(key.as_ref()?).copied()).collect();
+        Self { of_member, names: all.into_iter().map(|(_, name)| name.clone()).collect() }
+    }
+}
+
+/// Descriptions of the process groups of more than one rank, in alphabetical order.
+pub(crate) fn purposes(job: &JobRanks) -> BTreeSet<String> {
+    job.members.iter().flat_map(groups).map(|(purpose, _)| purpose).collect()
+}
+
+/// Process groups with the rank, more ranks and a description. Those that a file lists come first.
+fn groups(member: &JobMember) -> Vec<(String, GroupRanks)> {
+    let listed =
+        member.linked.process_groups().iter().filter_map(|group| Some((group.desc.clone(), group.rank_list()?)));
+    let called = member.collectives().rows.iter().filter(|one| one.is_p2p() != Some(true));
+    let called = called.filter_map(|one| Some((one.facts.group_desc.clone()?, one.ranks.as_deref()?.clone())));
+    let is_own = |ranks: &GroupRanks| member.rank.is_none_or(|rank| ranks.place(rank).is_some());
+    let mut found: Vec<(String, GroupRanks)> = Vec::new();
+    for group in listed.chain(called) {
+        if !group.0.is_empty() && group.1.size() > 1 && is_own(&group.1) && !found.contains(&group) {
+            found.push(group);
+        }
+    }
+    found
+}
+
+/// Ranks in words: `ranks 0 to 7`, or `ranks 3 to 27 by 8`.
+pub(crate) fn ranks_words(ranks: &GroupRanks) -> String {
+    const SHOWN: usize = 4;
+    let all: Vec<i64> = ranks.iter().collect();
+    let step = || all[1].checked_sub(all[0]);
+    let is_even = |step: i64| all.windows(2).all(|pair| pair[1].checked_sub(pair[0]) == Some(step));
+    match (&all[..], (all.len() > 2).then(step).flatten().filter(|step| is_even(*step))) {
+        ([first, .., last], Some(1)) => format!("ranks {first} to {last}"),
+        ([first, .., last], Some(step)) => format!("ranks {first} to {last} by {step}"),
+        (all, _) => {
+            let shown: Vec<_> = all.iter().take(SHOWN).map(i64::to_string).collect();
+            let more = all.len().saturating_sub(SHOWN);
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            format!("ranks {}{more}", shown.join(", "))
+        }
+    }
+}

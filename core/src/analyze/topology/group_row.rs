@@ -1,0 +1,97 @@
+//! One row per process group: its ranks, its machines and its waits.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::analyze::collective::JobCollective;
+use crate::analyze::collective::skew::{self, SkewRow};
+use crate::analyze::collective::summary::CollectiveTotals;
+use crate::analyze::machine::placement::{Placement, Reach};
+use crate::link::rank::JobRanks;
+use crate::sort;
+use crate::table::{Column, Table, int, json, put, put_name, text};
+use crate::time::add_ns;
+
+/// A process group, or the ranks that communicate without one.
+#[derive(Debug, Clone)]
+pub(crate) struct GroupRow {
+    key: GroupKey,
+    num_traces: u64,
+    reach: Option<&'static str>,
+    totals: CollectiveTotals,
+    /// The rank that others waited for most, and that wait.
+    awaited: Option<(i64, i64)>,
+}
+
+/// Description and name of a process group, with its ranks.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct GroupKey {
+    desc: Option<String>,
+    name: Option<String>,
+    ranks: Vec<i64>,
+}
+
+/// What belongs to a group.
+#[derive(Default)]
+struct GroupMeetings {
+    members: BTreeSet<u32>,
+    skews: Vec<SkewRow>,
+    caused: BTreeMap<i64, i64>,
+}
+
+pub(crate) static TABLE: Table<Vec<GroupRow>> = Table {
+    name: "topology",
+    doc: "a process group with its ranks, its machines and its waits",
+    num_rows: Vec::len,
+    columns: COLUMNS,
+};
+
+const COLUMNS: &[Column<Vec<GroupRow>>] = &[
+    text("group_name", |rows, at, out| rows[at].key.name.as_ref().is_some_and(|name| put_name(out, name))),
+    text("group_desc", |rows, at, out| rows[at].key.desc.as_ref().is_some_and(|desc| put_name(out, desc))),
+    int("group_size", |rows, at| Some(rows[at].key.ranks.len() as i64)),
+    json("ranks", |rows, at, out| {
+        let ranks: Vec<_> = rows[at].key.ranks.iter().map(i64::to_string).collect();
+        put(out, &format!("[{}]", ranks.join(", ")))
+    }),
+    text("reach", |rows, at, out| rows[at].reach.is_some_and(|reach| put_name(out, reach))),
+    int("num_traces", |rows, at| Some(rows[at].num_traces as i64)),
+    int("count", |rows, at| Some(rows[at].totals.count as i64)),
+    int("bytes", |rows, at| rows[at].totals.bytes),
+    int("total_ns", |rows, at| Some(rows[at].totals.total_ns)),
+    int("wait_ns", |rows, at| rows[at].totals.wait_ns),
+    int("awaited_rank", |rows, at| rows[at].awaited.map(|(rank, _)| rank)),
+    int("awaited_ns", |rows, at| rows[at].awaited.map(|(_, ns)| ns)),
+];
+
+/// The groups that communicated, those with the longest waits first.
+pub(super) fn rows(job: &JobRanks, meetings: &[JobCollective<'_>]) -> Vec<GroupRow> {
+    let placement = Placement::of(job, 0);
+    let mut groups: BTreeMap<GroupKey, GroupMeetings> = BTreeMap::new();
+    for meeting in meetings {
+        let skew = skew::row(meeting);
+        let ranks = meeting.any(|part| part.one.ranks.as_ref().map(|ranks| ranks.iter().collect::<Vec<_>>()));
+        let mut ranks = ranks.unwrap_or_else(|| meeting.parts.iter().filter_map(|part| part.rank).collect());
+        sort::ascending(&mut ranks);
+        let key = GroupKey { desc: skew.group.1.clone(), name: skew.group.0.clone(), ranks };
+        let group = groups.entry(key).or_default();
+        group.members.extend(meeting.parts.iter().map(|part| part.member));
+        for (_, awaited, wait_ns) in super::pair_row::waits(meeting) {
+            add_ns(group.caused.entry(awaited).or_default(), wait_ns);
+        }
+        group.skews.push(skew);
+    }
+    let row = |(key, group): (GroupKey, GroupMeetings)| GroupRow {
+        reach: match placement.of_ranks(key.ranks.iter().copied()) {
+            Reach::Inside => Some("inside"),
+            Reach::Between => Some("between"),
+            Reach::Unplaced => None,
+        },
+        num_traces: group.members.len() as u64,
+        totals: CollectiveTotals::of(&group.skews.iter().collect::<Vec<_>>()),
+        awaited: group.caused.into_iter().max_by_key(|(rank, ns)| (*ns, std::cmp::Reverse(*rank))),
+        key,
+    };
+    let mut rows: Vec<_> = groups.into_iter().map(row).collect();
+    sort::by_key(&mut rows, |row| std::cmp::Reverse(row.totals.wait_ns));
+    rows
+}

@@ -1,0 +1,33 @@
+//! Finds how a job divides its ranks, and which of them wait for each other.
+
+pub(crate) mod group_row;
+pub(crate) mod pair_row;
+pub(crate) mod place_row;
+
+use super::analysis::{Analysis, CrossRank, Run};
+use super::collective::{ClockAlignment, holds, job_collectives};
+use super::job::Job;
+use super::options::Options;
+use super::plot::Plot;
+use super::result::AnalysisResult;
+use crate::link::Collective;
+
+/// Machines, process groups, and waits between pairs of ranks.
+pub(super) static TOPOLOGY: Analysis = Analysis {
+    name: "topology",
+    doc: "process groups of a job with their machines and waits, and the pairs of ranks with the longest waits",
+    options: &[],
+    run: Run::Ranks(CrossRank::of_collectives(answer)),
+};
+
+/// The place of each rank in each division.
+const PLOT: Plot = Plot::Places { rank: "rank", division: "division", number: "number", name: "name" };
+
+fn answer(job: &Job<'_>, _: &Options) -> AnalysisResult {
+    let wanted = |member: usize, one: &Collective| holds(&job.parts[member], one);
+    let meetings = job_collectives(&job.ranks, ClockAlignment::AlignedWhereKnown, wanted);
+    AnalysisResult::of(&group_row::TABLE, group_row::rows(&job.ranks, &meetings), "no communication was recorded")
+        .and(&pair_row::TABLE, pair_row::rows(&meetings))
+        .and(&place_row::TABLE, place_row::rows(&job.ranks))
+        .drawn_from(place_row::TABLE.name, PLOT)
+}

@@ -1,0 +1,64 @@
+//! Writes the section on the topology of a job: machines, process groups, and who waits for whom.
+
+use maud::html;
+
+use super::grid::{CellKind, OPTIONS, ReportGrid, col};
+use super::section::SectionOutcome;
+use super::source::{ReportResult, ReportSource, frame, table};
+use crate::analyze::tables;
+use crate::view::chart::figure;
+
+const MAX_ROWS: usize = 12;
+
+const GROUPS: ReportGrid = ReportGrid::of(
+    "topology",
+    &tables::TOPOLOGY,
+    "Process groups by wait",
+    &[
+        col("group_desc", "description", CellKind::Name),
+        col("group_name", "group", CellKind::Name),
+        col("group_size", "ranks", CellKind::Count),
+        col("ranks", "list of ranks", CellKind::Name),
+        col("reach", "machines", CellKind::Word),
+        col("count", "calls", CellKind::Count),
+        col("bytes", "bytes", CellKind::Bytes),
+        col("wait_ns", "wait", CellKind::Time),
+        col("awaited_rank", "most awaited rank", CellKind::Key),
+        col("awaited_ns", "wait for it", CellKind::Time),
+    ],
+)
+.by("wait_ns");
+
+const PAIRS: ReportGrid = ReportGrid::of(
+    "topology",
+    &tables::WAITING_PAIRS,
+    "Pairs of ranks with the longest waits",
+    &[
+        col("rank", "rank", CellKind::Count),
+        col("awaited_rank", "waits for rank", CellKind::Count),
+        col("count", "times", CellKind::Count),
+        col("wait_ns", "wait", CellKind::Time),
+        col("max_wait_ns", "longest", CellKind::Time),
+    ],
+)
+.by("wait_ns");
+
+/// Nothing for a single trace, or if no rank waits and nothing divides the ranks.
+pub(super) fn section(source: &ReportSource<'_>) -> ReportResult<SectionOutcome> {
+    if !source.is_job() {
+        return Ok(SectionOutcome::Nothing);
+    }
+    let answer = source.ask(GROUPS.analysis, OPTIONS)?;
+    let groups = frame(&answer, GROUPS.table, MAX_ROWS)?;
+    let pairs = frame(&answer, PAIRS.table, MAX_ROWS)?;
+    let places = table(&answer, tables::RANK_PLACES.name)?;
+    if groups.num_rows == 0 {
+        return Ok(SectionOutcome::missing(answer.reason.as_ref(), "no communication was recorded"));
+    }
+    Ok(SectionOutcome::wide(html! {
+        @if places.num_rows() > 0 {
+            figure class="ks-picture ks-narrow" { (figure(&**places, answer.plot, None)) }
+        }
+        div class="ks-pair" { (GROUPS.html(source, &groups)) (PAIRS.html(source, &pairs)) }
+    }))
+}
