@@ -122,4 +122,5 @@ pub use summary::{
 pub use tensor_core::uses_tensor_cores;
 pub use unlinked_reason::UnlinkedReason;
 pub use verdict::{Problem, Verdict, VerdictState, verdict};
+#[cfg(feature = "python-reports")]
 pub(crate) use worker::{packed, unpacked};

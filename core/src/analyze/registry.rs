@@ -30,6 +30,8 @@ pub const ANALYSES: &[&Analysis] = &[
     &collective::COLLECTIVES,
     &straggler::STRAGGLERS,
     &heatmap::HEATMAP,
+    #[cfg(feature = "machines")]
+    &heatmap::grouped::GROUPED_HEATMAP,
     &pipeline::PIPELINE,
     #[cfg(feature = "machines")]
     &machine::MACHINES,

@@ -7,14 +7,15 @@ pub(crate) use super::collective::summary::TABLE as COLLECTIVE_SUMMARY;
 pub(crate) use super::critical_path::job_path::RANKS as JOB_CRITICAL_PATH_RANKS;
 pub(crate) use super::critical_path::row::{BOUND as CRITICAL_PATH_BOUND, NAMES as CRITICAL_PATH_OPERATORS};
 pub(crate) use super::device::row::TABLE as ROOFLINE_DEVICE;
-#[cfg(feature = "comparisons")]
+#[cfg(feature = "python-reports")]
 pub(crate) use super::diff::tables as diff;
 pub(crate) use super::finding::cost_overlap::TABLE as FINDING_TOTALS;
 pub(crate) use super::finding::row::OF_TRACE as FINDINGS;
 pub(crate) use super::finding::rules::RULES_TABLE as FINDING_RULES;
+#[cfg(feature = "python-reports")]
 pub(crate) use super::heatmap::cell::TABLE as HEATMAP;
 #[cfg(feature = "machines")]
-pub(crate) use super::heatmap::division::DIVIDED as DIVIDED_HEATMAP;
+pub(crate) use super::heatmap::grouped::GROUPED as GROUPED_HEATMAP;
 pub(crate) use super::idle::{GAPS, TABLE as IDLE};
 pub(crate) use super::kernel::TABLE as KERNELS;
 pub(crate) use super::kernel_class::TABLE as KERNELS_BY_CLASS;

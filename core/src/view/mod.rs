@@ -27,7 +27,7 @@ mod path;
 mod picture;
 mod pixel;
 mod reference;
-#[cfg_attr(not(feature = "comparisons"), expect(dead_code, reason = "grids have parts for comparisons"))]
+#[cfg_attr(not(feature = "python-reports"), expect(dead_code, reason = "grids have parts for comparisons"))]
 mod report;
 mod request;
 mod response;
@@ -51,6 +51,7 @@ use crate::analyze::{DrawnStep, Finding, Selection, TOP};
 use crate::error::Error;
 pub use chart::chart;
 pub use memory_session::MemorySession;
+#[cfg(feature = "python-reports")]
 pub use report::{COMPARISONS, GatheredJob, ShownRank, TraceFile, packed_facts};
 use request::{ParsedRequest, Request};
 use response::Response;
@@ -85,6 +86,7 @@ impl Session {
     }
 
     /// Answers a request for a report of a job, of which this session has some traces.
+    #[cfg(feature = "python-reports")]
     pub fn report_of_job(&self, job: &GatheredJob, request: &[u8]) -> Vec<u8> {
         let answer = Request::parse(request).and_then(|asked| match &asked.request {
             Request::Report { title, facts, left_out, .. } => {
@@ -115,7 +117,7 @@ impl Session {
             Request::Flame { of, is_change: true } => flame::changes(&screen, of),
             Request::Compare(request) => analysis::compare(&screen, request),
             Request::Hits { text, view } => Ok(hits::answer(&screen, text, view)),
-            #[cfg(feature = "comparisons")]
+            #[cfg(feature = "python-reports")]
             Request::Report { comparison: Some(selection), title, facts, .. } => {
                 report::difference(&screen, selection, title, facts)
             }

@@ -64,7 +64,7 @@ pub(super) enum Request {
     },
     /// A report of the traces, or of the comparison of two sides with a selection of both.
     Report {
-        #[cfg(feature = "comparisons")]
+        #[cfg(feature = "python-reports")]
         comparison: Option<Map<String, Value>>,
         title: String,
         facts: Vec<(String, String)>,
@@ -340,7 +340,7 @@ impl Request {
             "compare" => Self::Compare(CompareRequest::of(fields)?),
             "hits" => Self::Hits { text: fields.get("text")?, view: TableView::of(fields)? },
             "report" => Self::Report {
-                #[cfg(feature = "comparisons")]
+                #[cfg(feature = "python-reports")]
                 comparison: fields.maybe("comparison")?,
                 title: fields.get("title")?,
                 facts: fields.get("facts")?,

@@ -16,7 +16,7 @@ mod step_times;
 mod structure;
 
 /// Tables of a comparison, by their names.
-#[cfg(feature = "comparisons")]
+#[cfg(feature = "python-reports")]
 pub(crate) mod tables {
     pub(crate) use super::change::{KERNELS, MODULES, OPERATORS};
     pub(crate) use super::device_work::TABLE as DEVICE_WORK;

@@ -11,15 +11,15 @@ use super::style::{COLOURS, ChartFill, TextStyle, WIDTH, text_at};
 use crate::table::TableRows;
 use crate::view::svg::Px;
 
-/// Room for the names of rows.
-const LEFT: f64 = 60.0;
+/// Room for the numbers of rows, and for their names.
+const LEFT: [f64; 2] = [60.0, 130.0];
 const HEAD: f64 = 22.0;
 const FOOT: f64 = 30.0;
 /// Height of a panel with many rows.
 const HEIGHT: f64 = 220.0;
 const HIGHEST_ROW: f64 = 16.0;
 /// More rows or columns are drawn together, as the largest of them.
-const MAX_ROWS: usize = 110;
+const MAX_ROWS: usize = 128;
 const MAX_COLUMNS: usize = 120;
 /// Shades of a colour, from the least to the most.
 const SHADES: [&str; 9] = [".06", ".14", ".24", ".35", ".47", ".6", ".73", ".86", "1"];
@@ -96,6 +96,10 @@ impl HeatGrid {
         self.rows.len().div_ceil(self.rows_in_one())
     }
 
+    fn left(&self) -> f64 {
+        LEFT[usize::from(self.names.is_some())]
+    }
+
     fn line_height(&self) -> f64 {
         (HEIGHT / self.num_lines().max(1) as f64).min(HIGHEST_ROW)
     }
@@ -107,11 +111,13 @@ impl HeatGrid {
     /// The columns in words, and what a line is.
     fn axis(&self) -> String {
         let columns = match (self.columns.first().copied().flatten(), self.columns.last().copied().flatten()) {
+            (Some(first), Some(last)) if first == last => format!("iteration {first}"),
             (Some(first), Some(last)) => format!("iterations {first} to {last}"),
             _ => String::from("the whole recording"),
         };
         match self.rows_in_one() {
             1 => columns,
+            many if self.names.is_some() => format!("{columns}; each line is the largest of {many}"),
             many => format!("{columns}; each line is the largest of {many} ranks"),
         }
     }
@@ -181,7 +187,8 @@ impl HeatPanel {
 
     fn draw(&self, grid: &HeatGrid) -> Markup {
         let (high, num_blocks) = (grid.line_height(), self.lines.first().map_or(1, Vec::len));
-        let wide = (WIDTH - LEFT) / num_blocks.max(1) as f64;
+        let left = grid.left();
+        let wide = (WIDTH - left) / num_blocks.max(1) as f64;
         let fill = ChartFill::of(COLOURS[5]);
         let every = (NAME_PITCH / high).ceil().max(1.0) as usize;
         let by_row = grid.rows_in_one();
@@ -193,12 +200,12 @@ impl HeatPanel {
             grid.columns[column].map_or_else(String::new, |column| format!(", iteration {column}"))
         );
         html! {
-            (text_at((LEFT, 13.0), TextStyle::PANEL, &self.title, 300.0))
+            (text_at((left, 13.0), TextStyle::PANEL, &self.title, 300.0))
             (text_at((WIDTH, 13.0), TextStyle::END, &format!("{} to {most}", self.unit.words(self.least)), WIDTH - 320.0))
-            g transform={ "translate(" (Px(LEFT)) " " (Px(HEAD)) ")" } {
+            g transform={ "translate(" (Px(left)) " " (Px(HEAD)) ")" } {
                 @for (line, blocks) in self.lines.iter().enumerate() {
                     @if line % every == 0 {
-                        (text_at((-6.0, line as f64 * high + high / 2.0 + 4.0), TextStyle::END, &grid.short_name(line * by_row), LEFT))
+                        (text_at((-6.0, line as f64 * high + high / 2.0 + 4.0), TextStyle::END, &grid.short_name(line * by_row), left))
                     }
                     @for run in self.runs(blocks) {
                         rect x=(Px(run.start as f64 * wide)) y=(Px(line as f64 * high))
@@ -208,7 +215,7 @@ impl HeatPanel {
                         }
                     }
                 }
-                (text_at((0.0, grid.high() + 14.0), TextStyle::NOTE, &grid.axis(), WIDTH - LEFT))
+                (text_at((0.0, grid.high() + 14.0), TextStyle::NOTE, &grid.axis(), WIDTH - left))
             }
         }
     }

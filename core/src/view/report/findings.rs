@@ -7,7 +7,7 @@ use super::grid::{OPTIONS, bar, name};
 use super::report_frame::ReportFrame;
 use super::section::SectionOutcome;
 use super::source::{ReportResult, ReportSource, frame};
-use super::words::{percent, sentence, title};
+use super::words::{count, percent, sentence, title};
 use crate::analyze::known_analysis;
 use crate::analyze::tables::{FINDING_RULES, FINDING_TOTALS, FINDINGS};
 use crate::table::TableColumn;
@@ -20,10 +20,12 @@ const MAX_OTHERS: usize = 6;
 /// Those that open on a click.
 const MAX_REST: usize = 60;
 /// Rows to read: in a job with many ranks, most findings repeat on other ranks.
-const MAX_ROWS: usize = 2_000;
+const MAX_ROWS: usize = 100_000;
 /// Linked events per finding.
 const MAX_LINKS: usize = 8;
 const MAX_RULES: usize = 100;
+/// Other ranks that are named.
+const MAX_RANKS: usize = 12;
 
 const FINDING: TableColumn = FINDINGS.column("finding");
 const SUBJECT: TableColumn = FINDINGS.column("subject");
@@ -190,8 +192,13 @@ impl FindingTables<'_> {
             let cost = time_words(self.found.number(COST, *row).unwrap_or(0.0));
             self.found.rank(*row).map(|rank| format!("{rank} ({cost})"))
         };
-        let ranks: Vec<_> = others.iter().filter_map(rank).collect();
-        html! { @if !ranks.is_empty() { "also on rank " (ranks.join(", ")) " · " } }
+        let ranks: Vec<_> = others.iter().take(MAX_RANKS).filter_map(rank).collect();
+        let num_more = others.len().saturating_sub(MAX_RANKS);
+        html! {
+            @if !ranks.is_empty() { "also on rank " (ranks.join(", ")) }
+            @if num_more > 0 { " and " (count(num_more as i64)) " more" }
+            @if !ranks.is_empty() { " · " }
+        }
     }
 
     /// Links to the events that prove it.

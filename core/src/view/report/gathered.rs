@@ -6,8 +6,6 @@ use maud::{Markup, html};
 use rustc_hash::FxHashMap;
 
 use super::grid::OPTIONS;
-#[cfg(feature = "machines")]
-use super::heatmap;
 use super::part;
 use super::report_frame::ReportFrame;
 use super::source::AnswerKey;
@@ -37,7 +35,7 @@ const OF_EACH: [AnswerKey; 9] = [
 pub const COMPARISONS: &[AnswerKey] = &[
     (known_analysis("heatmap").name, OPTIONS),
     #[cfg(feature = "machines")]
-    (known_analysis("heatmap").name, heatmap::BY_MACHINE),
+    (known_analysis("grouped_heatmap").name, OPTIONS),
     #[cfg(feature = "machines")]
     (known_analysis("topology").name, OPTIONS),
     (known_analysis("findings").name, OPTIONS),
@@ -53,7 +51,6 @@ const CAUSED_WAIT: TableColumn = HEATMAP.column("caused_wait_ns");
 
 /// What a report tells about the ranks of a job, in place of their traces.
 pub struct GatheredJob {
-    pub(super) ranks: Vec<Option<i64>>,
     pub(super) files: Vec<TraceFile>,
     pub(super) facts: Vec<TraceFacts>,
     pub(super) answers: Vec<(AnswerKey, AnalysisResult)>,
@@ -102,12 +99,11 @@ impl GatheredJob {
         files: Vec<TraceFile>,
         compared: Vec<(AnswerKey, AnalysisResult)>,
     ) -> Result<Self, Error> {
-        let (mut ranks, mut facts) = (Vec::new(), Vec::new());
+        let mut facts = Vec::new();
         let mut packed: Vec<Vec<(Option<i64>, Vec<u8>)>> = vec![Vec::new(); OF_EACH.len()];
         for (rank, bytes) in parts {
             let (of_trace, answers): (Option<TraceFacts>, Vec<Vec<u8>>) = unpacked(bytes)?;
-            ranks.push(*rank);
-            facts.extend(of_trace);
+            facts.extend(of_trace.map(|facts| TraceFacts { rank: *rank, ..facts }));
             packed.iter_mut().zip(answers).for_each(|(all, answer)| all.push((*rank, answer)));
         }
         let mut answers = Vec::new();
@@ -115,7 +111,7 @@ impl GatheredJob {
             answers.push((key, analysis(key.0)?.answer_of_packed(&packed, key.1)?));
         }
         answers.extend(compared);
-        Ok(Self { ranks, files, facts, answers })
+        Ok(Self { files, facts, answers })
     }
 
     /// Whether a trace is a trimmed one. Results describe whole traces.
@@ -131,7 +127,7 @@ impl GatheredJob {
             match shown.iter_mut().find(|one| one.rank == rank) {
                 Some(one) => one.reasons.push(reason),
                 None => {
-                    let at = self.ranks.iter().position(|own| *own == Some(rank));
+                    let at = self.facts.iter().position(|own| own.rank == Some(rank));
                     shown.extend(at.map(|at| ShownRank { at, rank, reasons: vec![reason] }));
                 }
             }
@@ -189,16 +185,16 @@ pub(super) fn about_timelines(job: &GatheredJob) -> Markup {
     let words = |one: &ShownRank| format!("rank {} ({})", one.rank, one.reasons.join(", "));
     html! {
         p class="ks-note" {
-            "Timelines of " (shown.len()) " of " (plural(job.ranks.len(), "trace")) ": "
+            "Timelines of " (shown.len()) " of " (plural(job.facts.len(), "trace")) ": "
             (shown.iter().map(words).collect::<Vec<_>>().join(" · "))
             ". All other sections describe all ranks."
         }
         details {
             summary { "Files of all ranks" }
             ul class="ks-files" {
-                @for (rank, file) in job.ranks.iter().zip(&job.files) {
+                @for (facts, file) in job.facts.iter().zip(&job.files) {
                     li {
-                        @if let Some(rank) = rank { "rank " (rank) ": " }
+                        @if let Some(rank) = facts.rank { "rank " (rank) ": " }
                         @if file.address.is_empty() { (file.name) } @else { a href=(file.address) { (file.name) } }
                     }
                 }

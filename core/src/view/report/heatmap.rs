@@ -10,7 +10,7 @@ use super::section::SectionOutcome;
 use super::source::frame;
 use super::source::{ReportResult, ReportSource};
 #[cfg(feature = "machines")]
-use crate::analyze::tables::DIVIDED_HEATMAP;
+use crate::analyze::tables::GROUPED_HEATMAP;
 use crate::analyze::{AnalysisResult, known_analysis};
 #[cfg(feature = "machines")]
 use crate::table::TableColumn;
@@ -35,16 +35,12 @@ pub(super) fn section(source: &ReportSource<'_>) -> ReportResult<SectionOutcome>
     }))
 }
 
-/// The options that make each machine a line.
-#[cfg(feature = "machines")]
-pub(super) const BY_MACHINE: &str = r#"{"by":"machine"}"#;
-
 /// The same by machine, if a machine has several ranks.
 #[cfg(feature = "machines")]
 fn by_machine(source: &ReportSource<'_>) -> ReportResult<Option<Rc<AnalysisResult>>> {
-    const NUM_TRACES: TableColumn = DIVIDED_HEATMAP.column("num_traces");
-    let answer = source.ask(ANALYSIS, BY_MACHINE)?;
-    let rows = frame(&answer, DIVIDED_HEATMAP.name, usize::MAX)?;
+    const NUM_TRACES: TableColumn = GROUPED_HEATMAP.column("num_traces");
+    let answer = source.ask(known_analysis("grouped_heatmap").name, OPTIONS)?;
+    let rows = frame(&answer, GROUPED_HEATMAP.name, usize::MAX)?;
     let has_several = (0..rows.num_rows).any(|row| rows.int(NUM_TRACES, row) > Some(1));
     Ok(Some(answer).filter(|_| has_several))
 }

@@ -6,11 +6,12 @@
 
 mod cards;
 mod communication;
-#[cfg(feature = "comparisons")]
+#[cfg(feature = "python-reports")]
 mod difference;
 mod edited;
 mod findings;
 mod flame;
+#[cfg(feature = "python-reports")]
 mod gathered;
 mod grid;
 mod health;
@@ -38,16 +39,17 @@ mod trust;
 mod waits;
 mod words;
 
-use maud::html;
+use maud::{Markup, html};
 use serde_json::json;
 
 use super::picture;
 use super::response::Response;
 use super::screen::Screen;
 use super::svg::finished;
-#[cfg(feature = "comparisons")]
+#[cfg(feature = "python-reports")]
 pub(super) use difference::answer as difference;
 pub(super) use edited::EditCounts;
+#[cfg(feature = "python-reports")]
 pub use gathered::{COMPARISONS, GatheredJob, ShownRank, TraceFile, packed_facts};
 pub(super) use memory_events::found_events;
 pub(super) use memory_moment::memory_at;
@@ -66,6 +68,7 @@ pub(super) fn answer(screen: &Screen<'_>, title: &str, facts: &[(String, String)
 }
 
 /// The same for a job of which the screen shows some traces.
+#[cfg(feature = "python-reports")]
 pub(super) fn of_gathered(
     (screen, job): (&Screen<'_>, &GatheredJob),
     title: &str,
@@ -120,6 +123,17 @@ fn timeline(source: &ReportSource<'_>) -> SectionOutcome {
         noscript {
             p class="ks-note" { "Scripts are off, so the timeline is a static picture. All other sections are complete." }
         }
-        @if let Some(job) = source.job() { (gathered::about_timelines(job)) }
+        (about_timelines(source))
     })
+}
+
+#[cfg(feature = "python-reports")]
+fn about_timelines(source: &ReportSource<'_>) -> Markup {
+    source.job().map(gathered::about_timelines).unwrap_or_default()
+}
+
+/// A page in a browser has all traces of its report.
+#[cfg(not(feature = "python-reports"))]
+fn about_timelines(_: &ReportSource<'_>) -> Markup {
+    Markup::default()
 }

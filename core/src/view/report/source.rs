@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
+#[cfg(feature = "python-reports")]
 use super::gathered::GatheredJob;
 use super::grid::{ComparisonSide, OPTIONS};
 use super::report_frame::ReportFrame;
@@ -27,6 +28,7 @@ pub(in crate::view) struct ReportSource<'a> {
     /// Empty for a gathered job.
     traces: Vec<RankedTrace>,
     /// Its facts, for a gathered job.
+    #[cfg(feature = "python-reports")]
     gathered: Option<&'a GatheredJob>,
     facts: OnceCell<Vec<TraceFacts>>,
     outlines: OnceCell<Vec<TimeOutline>>,
@@ -47,6 +49,7 @@ impl<'a> ReportSource<'a> {
         Self {
             screen,
             traces: screen.session.ranked(),
+            #[cfg(feature = "python-reports")]
             gathered: None,
             facts: OnceCell::new(),
             outlines: OnceCell::new(),
@@ -56,6 +59,7 @@ impl<'a> ReportSource<'a> {
     }
 
     /// A job of which the screen shows some traces.
+    #[cfg(feature = "python-reports")]
     pub(super) fn gathered(screen: &'a Screen<'a>, job: &'a GatheredJob) -> Self {
         let answers = job.answers.iter().map(|(key, answer)| (*key, Ok(Rc::new(answer.clone()))));
         let answers = RefCell::new(answers.collect());
@@ -73,6 +77,7 @@ impl<'a> ReportSource<'a> {
     }
 
     /// The job, if the page lacks some of its traces.
+    #[cfg(feature = "python-reports")]
     pub(super) fn job(&self) -> Option<&'a GatheredJob> {
         self.gathered
     }
@@ -88,11 +93,19 @@ impl<'a> ReportSource<'a> {
             let parts = self.screen.parts.iter().zip(self.outlines());
             parts.map(|(part, outline)| TraceFacts::of(part.part(), outline)).collect()
         };
-        let (ranks, facts) = match self.gathered {
-            Some(job) => (job.ranks.clone(), &job.facts),
-            None => (self.traces.iter().map(|(rank, _)| *rank).collect(), self.facts.get_or_init(own)),
-        };
-        ranks.into_iter().zip(facts)
+        let facts = self.gathered_facts().unwrap_or_else(|| self.facts.get_or_init(own));
+        facts.iter().map(|facts| (facts.rank, facts))
+    }
+
+    #[cfg(feature = "python-reports")]
+    fn gathered_facts(&self) -> Option<&[TraceFacts]> {
+        self.gathered.map(|job| &*job.facts)
+    }
+
+    /// A page in a browser has all traces of its report.
+    #[cfg(not(feature = "python-reports"))]
+    fn gathered_facts(&self) -> Option<&[TraceFacts]> {
+        None
     }
 
     /// The trace, unless it is one of a job.
@@ -111,13 +124,13 @@ impl<'a> ReportSource<'a> {
 
     /// Number of traces.
     pub(super) fn len(&self) -> usize {
-        self.gathered.map_or(self.traces.len(), |job| job.ranks.len())
+        self.gathered_facts().map_or(self.traces.len(), <[_]>::len)
     }
 
     /// The name of a table's analysis, for scripts that save all of the table; `None` if the page
     /// lacks traces.
     pub(super) fn saved<'n>(&self, name: &'n str) -> Option<&'n str> {
-        Some(name).filter(|_| self.gathered.is_none())
+        Some(name).filter(|_| self.gathered_facts().is_none())
     }
 
     /// Whether ranks are compared.
@@ -153,7 +166,7 @@ impl<'a> ReportSource<'a> {
         let given =
             serde_json::from_str(options).map_err(|error| unexpected("a JSON object of options", error.to_string()))?;
         let options = Options::new(analysis.options, given)?;
-        if self.gathered.is_some() {
+        if self.gathered_facts().is_some() {
             return Err(unexpected("an answer of each rank", name.to_owned()));
         }
         let wanted = |at: usize| self.screen.parts[at].trimmed();

@@ -1,14 +1,19 @@
 //! Writes the section on the topology of a job: machines, process groups, and who waits for whom.
 
+use std::collections::BTreeSet;
+
 use maud::html;
 
 use super::grid::{CellKind, OPTIONS, ReportGrid, col};
+use super::report_frame::ReportFrame;
 use super::section::SectionOutcome;
 use super::source::{ReportResult, ReportSource, frame, table};
 use crate::analyze::tables;
+use crate::table::{TableColumn, TableRows};
 use crate::view::chart::figure;
 
 const MAX_ROWS: usize = 12;
+const DIVISION: TableColumn = tables::RANK_PLACES.column("division");
 
 const GROUPS: ReportGrid = ReportGrid::of(
     "topology",
@@ -23,7 +28,7 @@ const GROUPS: ReportGrid = ReportGrid::of(
         col("count", "calls", CellKind::Count),
         col("bytes", "bytes", CellKind::Bytes),
         col("wait_ns", "wait", CellKind::Time),
-        col("awaited_rank", "most awaited rank", CellKind::Key),
+        col("awaited_rank", "most awaited rank", CellKind::Count),
         col("awaited_ns", "wait for it", CellKind::Time),
     ],
 )
@@ -56,9 +61,16 @@ pub(super) fn section(source: &ReportSource<'_>) -> ReportResult<SectionOutcome>
         return Ok(SectionOutcome::missing(answer.reason.as_ref(), "no communication was recorded"));
     }
     Ok(SectionOutcome::wide(html! {
-        @if places.num_rows() > 0 {
+        @if num_divisions(&**places) > 1 {
             figure class="ks-picture ks-narrow" { (figure(&**places, answer.plot, None)) }
         }
         div class="ks-pair" { (GROUPS.html(source, &groups)) (PAIRS.html(source, &pairs)) }
     }))
+}
+
+/// Ways in which the ranks are divided; one alone says nothing.
+fn num_divisions(places: &dyn TableRows) -> usize {
+    let frame = ReportFrame::of(places, usize::MAX);
+    let names: BTreeSet<_> = (0..frame.num_rows).map(|row| frame.text(DIVISION, row)).collect();
+    names.len()
 }

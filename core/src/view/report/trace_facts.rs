@@ -10,6 +10,7 @@ use crate::view::session_trace::SessionTrace;
 /// Facts about a trace, which stand for it where a worker holds it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct TraceFacts {
+    pub(super) rank: Option<i64>,
     pub(super) is_trimmed: bool,
     pub(super) time: TraceTime,
     pub(super) state: VerdictState,
@@ -69,6 +70,7 @@ impl TraceFacts {
         let verdict = part.verdict();
         let (defects, coverage) = part.health_and_coverage();
         Self {
+            rank: part.rank,
             is_trimmed: part.extent.is_some(),
             time: TraceTime::of(outline),
             state: verdict.state,

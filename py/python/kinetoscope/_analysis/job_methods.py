@@ -23,13 +23,18 @@ class JobAnalyses(Analyses):
         """
         return self.analyze("summary", top=top, **part)
 
-    def heatmap(self, **part: lazy.Unpack[lazy.Selection]) -> lazy.AnalysisResult:
+    def heatmap(self, *, by: str = "rank", **part: lazy.Unpack[lazy.Selection]) -> lazy.AnalysisResult:
         """Measures each iteration of each rank; `plot` draws a map that names the slowest.
 
         ::
 
             job.heatmap().plot()
             slow = job.heatmap().to_polars().sort("caused_wait_ns", descending=True).head()
+            job.heatmap(by="machine").plot()
+
+        `by="machine"` joins the ranks of a machine (see `machines`), and `by="mesh_tp"` those of a
+        process group with this description (see `topology`). The table is then `grouped_heatmap`:
+        of each iteration the longest duration with its rank, mean device times, and sums of waits.
 
         * `dur_ns`: duration of the iteration; of the whole recording without iterations
         * `device_busy_ns`: time in it with device work
@@ -41,7 +46,9 @@ class JobAnalyses(Analyses):
         Device times are null without device work, or if some of it was lost. Waits are null if no
         collective of the iteration compares. Messages between two ranks are left out.
         """
-        return self.analyze("heatmap", **part)
+        if by == "rank":
+            return self.analyze("heatmap", **part)
+        return self.analyze("grouped_heatmap", by=by, **part)
 
     def job_critical_path(self, **part: lazy.Unpack[lazy.Selection]) -> lazy.AnalysisResult:
         """Follows the critical path of a job back through all ranks; rows in order of time.
@@ -142,6 +149,27 @@ class JobAnalyses(Analyses):
         `source`.
         """
         return self.analyze("machines", ranks_per_machine=ranks_per_machine, **part)
+
+    def topology(self, **part: lazy.Unpack[lazy.Selection]) -> lazy.AnalysisResult:
+        """Lists process groups with their machines and waits; `plot` draws where the ranks are.
+
+        One row per group that communicated, those with the longest waits first. Communications
+        without a recorded group count for the ranks that share them.
+
+        * `reach`: `inside` of one machine or `between` several; null if unknown (see `machines`)
+        * `wait_ns = Σ waits` over ranks and communications, as in `collectives`
+        * `awaited_rank`, `awaited_ns`: the rank that others waited for most, and these waits
+
+        ::
+
+            job.topology().plot()
+            worst = job.topology().tables["waiting_pairs"].to_polars().head()
+
+        Further tables: `waiting_pairs`, the 1,000 pairs of ranks with the longest waits of the one
+        for the other; and `rank_places`, the machine of each rank, and its process groups with a
+        description (`pg_desc`), such as those of a `DeviceMesh`.
+        """
+        return self.analyze("topology", **part)
 
     def experts(self, **part: lazy.Unpack[lazy.Selection]) -> lazy.AnalysisResult:
         """Measures the balance of a mixture of experts, from the splits of uneven all-to-alls.

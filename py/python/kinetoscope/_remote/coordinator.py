@@ -124,7 +124,8 @@ class Coordinator(NamedTuple):
                 if isinstance(result, Failure):
                     told.failures[index] = result
                     continue
-                told.facts += [result[0]] if needs_facts else []
+                if needs_facts:
+                    told.facts.append(result[0])
                 for (place, _), reply in zip(queries[index], result[1], strict=True):
                     told.replies[place][index].append(reply)
             if told.failures:

@@ -3,21 +3,36 @@
 use std::collections::BTreeMap;
 
 use super::cell::HeatCell;
+use crate::analyze::analysis::{Analysis, CrossRank, Run};
 use crate::analyze::job::Job;
 use crate::analyze::machine::division::{MACHINE, RankDivision, purposes};
+use crate::analyze::options::{OptionDoc, OptionKind};
 use crate::analyze::plot::Plot;
 use crate::analyze::result::AnalysisResult;
 use crate::table::{Table, int, put_name, text};
 use crate::time::add_ns;
 
-/// The option that divides the ranks.
-pub(super) const BY: &str = "by";
-/// A line for each rank.
-pub(super) const RANK: &str = "rank";
+/// The iterations of machines, or of process groups.
+pub(in crate::analyze) static GROUPED_HEATMAP: Analysis = Analysis {
+    name: "grouped_heatmap",
+    doc: "the iterations of a heat map, for the ranks of a machine or process group together",
+    options: &[OptionDoc {
+        name: BY,
+        doc: "`machine`, or the description of process groups; default: `machine`",
+        kind: OptionKind::Text,
+    }],
+    run: Run::Ranks(CrossRank {
+        compare: |job, options| grouped(job, options.text(BY).unwrap_or(MACHINE)),
+        plan: super::plan,
+        queries: super::QUERIES,
+    }),
+};
+
+const BY: &str = "by";
 
 /// An iteration of a set of ranks.
 #[derive(Debug, Clone)]
-pub(crate) struct DividedCell {
+pub(crate) struct GroupedCell {
     set: usize,
     name: String,
     iteration: Option<i64>,
@@ -30,8 +45,8 @@ pub(crate) struct DividedCell {
     caused_wait_ns: Option<i64>,
 }
 
-pub(crate) static DIVIDED: Table<Vec<DividedCell>> = Table {
-    name: "divided_heatmap",
+pub(crate) static GROUPED: Table<Vec<GroupedCell>> = Table {
+    name: "grouped_heatmap",
     doc: "an iteration of the ranks of a machine, or of a process group",
     num_rows: Vec::len,
     columns: &[
@@ -57,7 +72,7 @@ const PLOT: Plot = Plot::Heat {
 };
 
 /// The iterations of machines, or of the process groups with a description.
-pub(super) fn divided(job: &Job<'_>, cells: &[HeatCell], by: &str) -> AnalysisResult {
+fn grouped(job: &Job<'_>, by: &str) -> AnalysisResult {
     let (division, reason) = if by == MACHINE {
         (RankDivision::by_machine(&job.ranks), String::from("the machines of the ranks are unknown"))
     } else {
@@ -66,10 +81,10 @@ pub(super) fn divided(job: &Job<'_>, cells: &[HeatCell], by: &str) -> AnalysisRe
             if known.is_empty() { String::from("none has any") } else { format!("the descriptions are {known:?}") };
         (RankDivision::by_purpose(&job.ranks, by), format!("no process group has the description {by:?}; {known}"))
     };
-    let mut sums: BTreeMap<(usize, Option<i64>), DividedCell> = BTreeMap::new();
-    for cell in cells {
+    let mut sums: BTreeMap<(usize, Option<i64>), GroupedCell> = BTreeMap::new();
+    for cell in &super::measured(job) {
         let Some(set) = division.of_member.get(cell.member).copied().flatten() else { continue };
-        let sum = sums.entry((set, cell.time.number)).or_insert_with(|| DividedCell {
+        let sum = sums.entry((set, cell.time.number)).or_insert_with(|| GroupedCell {
             set,
             name: division.names[set].clone(),
             iteration: cell.time.number,
@@ -85,10 +100,10 @@ pub(super) fn divided(job: &Job<'_>, cells: &[HeatCell], by: &str) -> AnalysisRe
     }
     let rows: Vec<_> = sums.into_values().collect();
     let reason = rows.is_empty().then_some(reason.into());
-    AnalysisResult { reason, ..AnalysisResult::of(&DIVIDED, rows, "").drawn(PLOT) }
+    AnalysisResult { reason, ..AnalysisResult::of(&GROUPED, rows, "").drawn(PLOT) }
 }
 
-impl DividedCell {
+impl GroupedCell {
     fn add(&mut self, cell: &HeatCell) {
         self.num_traces += 1;
         if cell.time.dur_ns > self.dur_ns {
