@@ -189,13 +189,16 @@ pub(super) fn about_timelines(job: &GatheredJob) -> Markup {
             (shown.iter().map(words).collect::<Vec<_>>().join(" · "))
             ". All other sections describe all ranks."
         }
-        details {
-            summary { "Files of all ranks" }
-            ul class="ks-files" {
-                @for (facts, file) in job.facts.iter().zip(&job.files) {
-                    li {
-                        @if let Some(rank) = facts.rank { "rank " (rank) ": " }
-                        @if file.address.is_empty() { (file.name) } @else { a href=(file.address) { (file.name) } }
+        @let files: Vec<_> = job.facts.iter().zip(&job.files).filter(|(_, file)| !file.name.is_empty()).collect();
+        @if !files.is_empty() {
+            details {
+                summary { "Files of all ranks" }
+                ul {
+                    @for (facts, file) in files {
+                        li {
+                            @if let Some(rank) = facts.rank { "rank " (rank) ": " }
+                            @if file.address.is_empty() { (file.name) } @else { a href=(file.address) { (file.name) } }
+                        }
                     }
                 }
             }

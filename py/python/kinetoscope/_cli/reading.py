@@ -20,6 +20,8 @@ from kinetoscope.tables import Tables
 from kinetoscope.trace_set import TraceSet
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from kinetoscope.trace import Trace
 
 _TRACE = "trace or job: file, folder, archive or URL"
@@ -89,8 +91,10 @@ def add_rank(group: Group) -> None:
     group.add_argument("--rank", type=count, metavar="N", help="select one rank of a job")
 
 
-def read_path(path: str, options: ReadingOptions, output: Path | None = None) -> Trace | TraceSet | Tables:
-    """Reads a file or folder of any supported format.
+def read_path(
+    path: str, options: ReadingOptions, output: Path | None = None, executor: Executor | None = None
+) -> Trace | TraceSet | Tables:
+    """Reads a file, or a folder with an executor, of any supported format.
 
     Raises ValueError if `path` is empty, if `output` is an input file, or if options and path
     contradict each other.
@@ -107,7 +111,9 @@ def read_path(path: str, options: ReadingOptions, output: Path | None = None) ->
         if options.et:
             raise ValueError(f"expected a file with --et, found a folder: {path}")
         et = False if options.no_et else None
-        return read_dir(path, et=et, **options.shared)
+        return read_dir(path, et=et, executor=executor, **options.shared)
+    if executor:
+        raise ValueError(f"expected a folder with --workers, found a file: {path}")
     with busy(f"reading {path}"):
         execution = False if options.no_et else options.et
         return read(path, execution, **options.shared)
@@ -125,14 +131,21 @@ def read_trace(path: str, options: ReadingOptions, output: Path | None = None) -
 
 
 def read_recordings(
-    paths: Sequence[str], options: ReadingOptions, *, rank: int | None, output: Path | None
+    paths: Sequence[str],
+    options: ReadingOptions,
+    *,
+    rank: int | None,
+    output: Path | None,
+    executor: Executor | None = None,
 ) -> Trace | TraceSet | Tables:
     """Reads one path as `read_path`, or several as one job, and selects a rank.
 
     Raises the errors of `read_path`, and ValueError if the rank is missing or `output` is an
     input file.
     """
-    found = read_path(paths[0], options, output) if len(paths) == 1 else _read_several(paths, options, output)
+    if executor and len(paths) > 1:
+        raise ValueError(f"expected one folder with --workers, found {len(paths)} paths")
+    found = read_path(paths[0], options, output, executor) if len(paths) == 1 else _read_several(paths, options, output)
     selected = found if rank is None else _select_rank(found, rank)
     if output:
         refuse_input(output)

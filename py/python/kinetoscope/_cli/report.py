@@ -13,6 +13,7 @@ from kinetoscope._cli.reading import ReadingOptions, add_rank, add_reading, add_
 from kinetoscope._cli.snapshot import write_report
 from kinetoscope._cli.terminal import busy
 from kinetoscope._cli.trim import add_redact
+from kinetoscope._cli.workers import add_workers, worker_processes
 from kinetoscope._io.atomic import write_bytes
 from kinetoscope._report.size_limit import num_bytes
 from kinetoscope.tables import Tables
@@ -26,6 +27,7 @@ class ContentOptions(NamedTuple):
     static: bool
     redact: str | None
     rank: int | None
+    workers: int | None
     reading: ReadingOptions
 
 
@@ -62,6 +64,7 @@ def _add_view_arguments(parser: argparse.ArgumentParser) -> None:
 def _add_content(parser: argparse.ArgumentParser) -> Group:
     """Adds the arguments of `ContentOptions`. Returns the group of output options."""
     add_rank(parser.add_argument_group("Selection"))
+    add_workers(parser)
     output = parser.add_argument_group("Output")
     output.add_argument("--title", help="title of the page (default: the file name)")
     output.add_argument(
@@ -121,15 +124,18 @@ def _write_viewer(path: Path) -> Path:
 
 def _write_report(paths: list[str], output: Path, options: ContentOptions) -> Path:
     expect_extension(output, ".html", ".htm")
-    found = read_recordings(paths, options.reading, rank=options.rank, output=output)
-    content: dict[str, Any] = {
-        "title": options.title,
-        "redact": options.redact or False,
-        "max_size": options.max_size,
-        "static": options.static,
-    }
-    with busy(f"writing {output}"):
-        return write_report(found, output, content) if isinstance(found, Tables) else found.report(output, **content)
+    with worker_processes(options.workers) as executor:
+        found = read_recordings(paths, options.reading, rank=options.rank, output=output, executor=executor)
+        content: dict[str, Any] = {
+            "title": options.title,
+            "redact": options.redact or False,
+            "max_size": options.max_size,
+            "static": options.static,
+        }
+        with busy(f"writing {output}"):
+            return (
+                write_report(found, output, content) if isinstance(found, Tables) else found.report(output, **content)
+            )
 
 
 REPORT = command(

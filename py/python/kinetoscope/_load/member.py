@@ -161,11 +161,15 @@ class Member:
     def link(self, folder: Path) -> tuple[str, str]:
         """Returns the name of its file, and the address for a link from a page in `folder`.
 
-        The address is empty for a file elsewhere: it would tell the folders of the person.
+        The address is empty for a file elsewhere: it would tell the folders of the person. The name
+        of a redacted trace is empty.
         """
         name = self.pair.names[0]
         file = self.recording.files.get(name)
-        source = self._trace.source if self._trace else file.path if isinstance(file, LocalFile) else None
+        source = file.path if isinstance(file, LocalFile) else None
+        if self._trace is not None:
+            source = self._trace.source
+            name = name if source else ""
         try:
             inside = Path(source or "").resolve().relative_to(folder.resolve())
         except (OSError, ValueError):
