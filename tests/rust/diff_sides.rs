@@ -286,7 +286,7 @@ fn a_trace_without_operators_adds_and_removes_none() {
     assert_eq!(parts(&answer)["compute"]["before_ns"], 50_000);
     let empty = linked(&json!([]));
     let answer = compared(&empty, &linked(&full()));
-    assert_eq!(answer.reason, Some("the trace before has no events"));
+    assert_eq!(answer.reason.as_deref(), Some("the trace before has no events"));
 }
 
 #[test]

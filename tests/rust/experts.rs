@@ -118,7 +118,7 @@ fn even_exchanges_are_none_of_experts() {
     let even = job(&[[[15; 4]; 4]], whole, &[]);
     let answer = asked("experts", &even, &json!({}));
     assert_eq!((answer.tables[0].num_rows(), answer.tables[1].num_rows()), (0, 0));
-    assert_eq!(answer.reason, Some("no uneven all-to-all with recorded splits"));
+    assert_eq!(answer.reason.as_deref(), Some("no uneven all-to-all with recorded splits"));
     let unsplit = job(&[FIRST], |_| "[]".into(), &[]);
     assert_eq!(asked("experts", &unsplit, &json!({})).tables[0].num_rows(), 0);
 }

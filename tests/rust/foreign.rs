@@ -370,7 +370,7 @@ fn work_of_an_accelerator_that_is_not_known_is_not_said_to_be_none() {
     assert!(problem.message.contains("acme_task"), "{}", problem.message);
     assert_eq!((problem.count, told.state, problem.is_shown), (2, VerdictState::Complete, true));
     let answer = analysis("kernels").unwrap().answer(&linked, "{}").unwrap();
-    assert_eq!(answer.reason, Some("no kernel, copy or fill was recognised (see `problems`)"));
+    assert_eq!(answer.reason.as_deref(), Some("no kernel, copy or fill was recognised (see `problems`)"));
 }
 
 #[test]

@@ -358,7 +358,7 @@ fn the_roof_is_drawn_over_the_points_where_the_device_is_known() {
     let events = [product(0, 64), product(3, 4096), product(6, 8192)].concat();
     let drawn = |device: &str| {
         let answer = roofline(&text(device, &events), "{}");
-        kinetoscope::view::chart(&*answer.tables[0], answer.plot, answer.reason)
+        kinetoscope::view::chart(&*answer.tables[0], answer.plot, answer.reason.as_deref())
     };
     let chart = drawn("NVIDIA H100 80GB HBM3");
     let line = |text: &str| -> Vec<Vec<f64>> {

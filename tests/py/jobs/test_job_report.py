@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
-import json
 import re
 from concurrent.futures import Executor, ThreadPoolExecutor
 from pathlib import Path
@@ -12,6 +10,7 @@ from typing import Any
 import kinetoscope as ks
 import pytest
 from kinetoscope._cli.main import main
+from support.large_job import write_job
 
 pytestmark = pytest.mark.unit
 
@@ -20,78 +19,9 @@ LATE = 13
 """The rank that comes 30 µs late to each all-reduce."""
 
 
-def rank_trace(rank: int) -> dict[str, Any]:
-    """Three iterations of 200 µs: a matrix product, then an all-reduce with all ranks."""
-    events: list[dict[str, Any]] = []
-    late = 30 if rank == LATE else 0
-    for step in range(3):
-        start, correlation = 1_000 + 200 * step, 10 * step
-        host = {"ph": "X", "pid": 100, "tid": 1}
-        record = {
-            "Collective name": "allreduce",
-            "Process Group Name": "0",
-            "Process Group Description": "default_pg",
-            "Process Group Ranks": str(list(range(NUM_RANKS))),
-            "Group size": NUM_RANKS,
-            "Seq": step,
-            "dtype": "Float",
-            "In msg nelems": 1_000,
-            "Out msg nelems": 1_000,
-        }
-        begin = start + 80 + late
-        events += [
-            {**host, "cat": "user_annotation", "name": f"ProfilerStep#{step}", "ts": start, "dur": 190 + rank % 3},
-            {**host, "cat": "cpu_op", "name": "aten::mm", "ts": start + 5, "dur": 20},
-            {
-                **host,
-                "cat": "cuda_runtime",
-                "name": "launch",
-                "ts": start + 10,
-                "dur": 2,
-                "args": {"correlation": correlation + 1},
-            },
-            {
-                "ph": "X",
-                "cat": "kernel",
-                "name": "gemm",
-                "pid": rank % 4,
-                "tid": 7,
-                "ts": start + 20,
-                "dur": 40 + late,
-                "args": {"correlation": correlation + 1, "device": rank % 4, "stream": 7},
-            },
-            {**host, "cat": "cpu_op", "name": "record_param_comms", "ts": start + 60, "dur": 5, "args": record},
-            {
-                **host,
-                "cat": "cuda_runtime",
-                "name": "launch",
-                "ts": start + 61,
-                "dur": 2,
-                "args": {"correlation": correlation + 2},
-            },
-            {
-                "ph": "X",
-                "cat": "kernel",
-                "name": "ncclDevKernel_AllReduce_Sum_f32_RING_LL()",
-                "pid": rank % 4,
-                "tid": 9,
-                "ts": begin,
-                "dur": start + 130 - begin,
-                "args": {"correlation": correlation + 2, "device": rank % 4, "stream": 9},
-            },
-        ]
-    info = {"backend": "nccl", "rank": rank, "world_size": NUM_RANKS}
-    devices = [{"id": device, "name": "GPU"} for device in range(4)]
-    return {"distributedInfo": info, "deviceProperties": devices, "traceEvents": events}
-
-
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("large job")
-    for rank in range(NUM_RANKS):
-        content = gzip.compress(json.dumps(rank_trace(rank)).encode(), mtime=0)
-        (path / f"rank {rank}.json.gz").write_bytes(content)
-    return path
+    return write_job(tmp_path_factory.mktemp("large job"), NUM_RANKS, late={LATE})
 
 
 @pytest.fixture
