@@ -154,9 +154,9 @@ def _findings(data: Path) -> str:
     examples = synthetic | dict(recorded_examples(data))
     rules = next(iter(_read(data / "transformer_cuda"))).findings().tables["finding_rules"]
     parts = [_FINDINGS_HEAD]
-    for name, what, cost, advice in rules.select("finding", "what", "cost", "advice").rows():
+    for name, description, cost, advice in rules.select("finding", "description", "cost_formula", "advice").rows():
         caption, picture = examples[name]
-        parts.append(f"## {name}\n\n{_sentence(what)}\n\n- **Cost:** {_cell(cost)}\n- **Fix:** {_cell(advice)}")
+        parts.append(f"## {name}\n\n{_sentence(description)}\n\n- **Cost:** {_cell(cost)}\n- **Fix:** {_cell(advice)}")
         parts.append(f"{block(picture)}\n\n*{caption}*")
     return "\n\n".join(parts)
 

@@ -103,8 +103,8 @@ pub(crate) static GAPS: Table<Vec<IdleGap>> = Table {
         text("category", |rows, at, out| put_name(out, rows[at].wait.name())),
         int("before_id", |rows, at| rows[at].before_id.map(i64::from)),
         int("after_id", |rows, at| rows[at].after_id.map(i64::from)),
-        int("host_id", |rows, at| rows[at].host.as_ref().map(|host| i64::from(host.id))),
-        text("host_name", |rows, at, out| rows[at].host.as_ref().is_some_and(|host| put_name(out, &host.name))),
+        int("host_event_id", |rows, at| rows[at].host.as_ref().map(|host| i64::from(host.id))),
+        text("host_event_name", |rows, at, out| rows[at].host.as_ref().is_some_and(|host| put_name(out, &host.name))),
         int("host_ns", |rows, at| rows[at].host.as_ref().map(|host| host.self_ns)),
     ],
 };
