@@ -132,8 +132,8 @@ class Trace(Analyses, KernelSources):
 
         Joins the Execution Trace and the Kineto trace: `sources` lists `node`, `host` or `device`.
         Fields that neither file contains are null. `start_ns`, `dur_ns`, `algorithm_gbps` and
-        `bus_gbps` (GB/s) are those of the device events or of the backend's thread. `wait_event_id` is
-        the event that waits for the communication.
+        `bus_gbps` (GB/s) are those of the device events or of the backend's thread.
+        `wait_event_id` is the event that waits for the communication.
         """
         return self.table("collectives")
 
