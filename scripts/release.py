@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
-PLACEHOLDER = "OWNER/kinetoscope"
-"""Stands for the repository until its owner is known."""
+PLACEHOLDER = re.compile(r"OWNER(?=/kinetoscope|\.github\.io)")
+"""Stands for the owner in addresses of the repository and of its site, until the owner is known."""
 ADDRESSED = ("Cargo.toml", "py/pyproject.toml", "CITATION.cff", ".github/ISSUE_TEMPLATE/config.yml", "mkdocs.yml")
-"""Files that name the repository, one per format."""
+"""Files with addresses of the repository, one per format; mkdocs.yml also has that of the site."""
 
 _VERSION = re.compile(r'^version = "([^"]+)"', re.MULTILINE)
 _CITED = re.compile(r"^version: (\S+)", re.MULTILINE)
@@ -93,9 +93,9 @@ def faults(tag: str | None) -> list[str]:
     elif not entry.is_dated:
         found.append(f"CHANGELOG.md: expected `## [{now}] - YYYY-MM-DD`, found no date")
     found += [
-        f"{name}: expected the owner, found {PLACEHOLDER} (scripts/release.py owner NAME)"
+        f"{name}: expected the owner, found OWNER (scripts/release.py owner NAME)"
         for name in ADDRESSED
-        if PLACEHOLDER in text(name)
+        if PLACEHOLDER.search(text(name))
     ]
     if tag is not None and tag != f"v{now}":
         found.append(f"expected the tag v{now}, found {tag}")
@@ -103,10 +103,9 @@ def faults(tag: str | None) -> list[str]:
 
 
 def write_owner(name: str) -> None:
-    """Replaces the placeholder in every file that names the repository."""
+    """Replaces the placeholder in every file that has an address."""
     for file in ADDRESSED:
-        replaced = text(file).replace(PLACEHOLDER, f"{name}/kinetoscope")
-        (ROOT / file).write_text(replaced, encoding="utf-8")
+        (ROOT / file).write_text(PLACEHOLDER.sub(name, text(file)), encoding="utf-8")
 
 
 def _first(pattern: re.Pattern[str], name: str) -> str:

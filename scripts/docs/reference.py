@@ -65,7 +65,8 @@ Every table is an Arrow table: `trace.events.to_polars()`, `.to_pandas()`, `.to_
 no file fills are null. The *source* is the field of the file, or "computed".
 
 Column names follow rules: `_ns` is integer nanoseconds, `_bytes` bytes, `share` a fraction from 0
-to 1, `_gbps` gigabytes per second. `id` columns refer to the table `events`.
+to 1, `_gbps` gigabytes per second. `id` identifies an event. `event_id`, `launch_id`, `operator_id`
+and the like are the `id` of a row in `events`; `node_id` is that of a row in `nodes`.
 """
 
 
@@ -130,7 +131,8 @@ def _table(result: Any) -> str:
     lines += [f"| {' | '.join(_cell(_value(row[at])) or ' ' for at in shown)} |" for row in rows]
     more = len(result.rows()) - len(rows)
     hidden = len(result.columns) - len(shown)
-    rest = f"\n\n*{more:,} more rows and {hidden} more columns.*" if more or hidden else ""
+    rest = " and ".join(f"{count:,} more {unit}" for count, unit in ((more, "rows"), (hidden, "columns")) if count)
+    rest = f"\n\n*{rest}.*" if rest else ""
     return '<div class="example" markdown>\n\n' + "\n".join(lines) + f"\n\n</div>{rest}"
 
 
@@ -154,9 +156,9 @@ def _findings(data: Path) -> str:
     examples = synthetic | dict(recorded_examples(data))
     rules = next(iter(_read(data / "transformer_cuda"))).findings().tables["finding_rules"]
     parts = [_FINDINGS_HEAD]
-    for name, what, cost, advice in rules.select("finding", "what", "cost", "advice").rows():
+    for name, description, cost, advice in rules.select("finding", "description", "cost_formula", "advice").rows():
         caption, picture = examples[name]
-        parts.append(f"## {name}\n\n{_sentence(what)}\n\n- **Cost:** {_cell(cost)}\n- **Fix:** {_cell(advice)}")
+        parts.append(f"## {name}\n\n{_sentence(description)}\n\n- **Cost:** {_cell(cost)}\n- **Fix:** {_cell(advice)}")
         parts.append(f"{block(picture)}\n\n*{caption}*")
     return "\n\n".join(parts)
 

@@ -85,7 +85,7 @@ def test_a_ready_release_has_no_faults() -> None:
         ("CHANGELOG.md", "[0.2.0]", "[0.3.0]", "CHANGELOG.md: expected a section 0.2.0, found none"),
         ("CHANGELOG.md", "- two", "", "CHANGELOG.md: expected a section 0.2.0, found none"),
         ("CHANGELOG.md", "2026-12-01", "soon", "CHANGELOG.md: expected `## [0.2.0] - YYYY-MM-DD`, found no date"),
-        ("Cargo.toml", "\n", "\nOWNER/kinetoscope", "Cargo.toml: expected the owner, found OWNER/kinetoscope (scri"),
+        ("Cargo.toml", "\n", "\nOWNER/kinetoscope", "Cargo.toml: expected the owner, found OWNER (scripts"),
     ],
 )
 def test_a_fault_of_a_release_is_found(files: Path, name: str, old: str, new: str, fault: str) -> None:
@@ -102,8 +102,11 @@ def test_another_tag_is_found() -> None:
 
 def test_the_owner_is_written(files: Path) -> None:
     (files / "CITATION.cff").write_text("version: 0.2.0\nsee: https://a.example/OWNER/kinetoscope\n", encoding="utf-8")
+    (files / "mkdocs.yml").write_text("site_url: https://OWNER.github.io/kinetoscope/\n", encoding="utf-8")
+    assert len(release.faults(None)) == 2
     release.write_owner("acme")
     assert "/acme/kinetoscope" in (files / "CITATION.cff").read_text(encoding="utf-8")
+    assert (files / "mkdocs.yml").read_text(encoding="utf-8") == "site_url: https://acme.github.io/kinetoscope/\n"
     assert release.faults(None) == []
 
 

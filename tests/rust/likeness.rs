@@ -65,7 +65,7 @@ fn rows(trace: Trace) -> Vec<String> {
     let about = |name: &str| {
         let table = table(name).unwrap();
         let wanted = ["name", "category", "process", "thread", "start_ns", "dur_ns", "time_ns", "args", "phase"];
-        let wanted = [&wanted[..], &["flow_id", "flow_name", "correlation_id"]].concat();
+        let wanted = [&wanted[..], &["flow_id", "flow_id_text", "correlation_id"]].concat();
         let columns: Vec<_> = table.columns.iter().filter(|column| wanted.contains(&column.name)).collect();
         let rows = (0..(table.num_rows)(&linked)).map(|row| {
             let cells: Vec<ColumnValues> = columns.iter().map(|column| column.values(&linked, row..row + 1)).collect();

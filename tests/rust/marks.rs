@@ -272,7 +272,7 @@ fn rows_come_in_the_order_of_a_column() {
     assert!(delays.len() > 5 && !delays.is_sorted_by(|a, b| a == b));
     assert_eq!(cells(by("delay_ns", false), 2, "delay_ns"), [json!(delays[0]), json!(delays[1])]);
     assert_eq!(cells(by("delay_ns", true), 1, "delay_ns"), [json!(delays[delays.len() - 1])]);
-    let names = cells(by("device_name", false), 1_000, "device_name");
+    let names = cells(by("device_event_name", false), 1_000, "device_event_name");
     assert!(names.is_sorted_by_key(|name| name.as_str().unwrap().to_ascii_lowercase()));
     // Of another table, nothing changes.
     let other = json!({"table": "other", "column": "delay_ns", "descends": true});

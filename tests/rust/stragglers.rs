@@ -25,7 +25,7 @@ fn first(traces: &[RankedTrace], table: &str, columns: &[&str]) -> Value {
 
 const BLAME: &[&str] = &["rank", "num_last", "caused_wait_ns", "cause"];
 const WHY: &[&str] =
-    &["rank", "collective_id", "lateness_ns", "caused_wait_ns", "cause", "cause_ns", "name", "name_ns"];
+    &["rank", "collective_id", "lateness_ns", "caused_wait_ns", "cause", "cause_ns", "name", "excess_ns"];
 
 #[test]
 fn a_longer_kernel_is_blamed_by_name() {

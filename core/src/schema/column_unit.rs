@@ -24,14 +24,12 @@ const ENDINGS: [(&str, &str); 16] = [
 const BEGINNINGS: [(&str, &str); 2] = [("num_", "count"), ("share_of_", "fraction")];
 
 /// Whole names with their units.
-const NAMES: [(&str, &str); 10] = [
+const NAMES: [(&str, &str); 8] = [
     ("confidence", "fraction"),
     ("depth", "number"),
     ("device", "number"),
     ("id", "id"),
     ("index", "number"),
-    ("launch", "id"),
-    ("parent", "id"),
     ("stream", "number"),
     ("threads", "count"),
     ("window", "number"),

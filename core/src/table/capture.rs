@@ -10,8 +10,8 @@ pub static CAPTURED: Table<CapturedGraphs> = Table {
     num_rows: |graphs| graphs.kernels.len(),
     columns: &[
         int("id", |graphs, row| Some(super::event::id(&graphs.trace, captured(graphs, row).kernel))),
-        int("captured_launch", |graphs, row| Some(super::event::id(&graphs.capture, captured(graphs, row).launch))),
-        int("captured_operator", |graphs, row| {
+        int("captured_launch_id", |graphs, row| Some(super::event::id(&graphs.capture, captured(graphs, row).launch))),
+        int("captured_operator_id", |graphs, row| {
             operator(graphs, row).map(|operator| super::event::id(&graphs.capture, operator))
         }),
         text("operator_name", |graphs, row, out| {

@@ -47,11 +47,11 @@ macro_rules! columns {
             text("in_split", |all, row, out| put_some(out, all.at(row).1.facts.in_split.as_deref())),
             text("out_split", |all, row, out| put_some(out, all.at(row).1.facts.out_split.as_deref())),
             boolean("is_async", |all, row| all.at(row).1.is_async()),
-            int("wait", |all, row| {
+            int("wait_event_id", |all, row| {
                 let (linked, one) = all.at(row);
                 linked.collectives().wait_for(one)?.event.map(|event| id(linked, event))
             }),
-            uint("wait_node", |all, row| {
+            uint("wait_node_id", |all, row| {
                 let (linked, one) = all.at(row);
                 node_id(linked, linked.collectives().wait_for(one)?)
             }),
@@ -95,7 +95,7 @@ pub(crate) static RANK_COLLECTIVES: Table<JobRanks> = Table {
         int("rank", |ranks, row| member(ranks, row).rank),
         int("window", |ranks, row| Some(member(ranks, row).window)),
         int("collective_id", |ranks, row| shared(ranks, row).map(|(number, _)| i64::from(number))),
-        text("how", |ranks, row, out| put_some(out, shared(ranks, row).map(|(_, shared)| shared.how.name()))),
+        text("method", |ranks, row, out| put_some(out, shared(ranks, row).map(|(_, shared)| shared.how.name()))),
         int("num_traces", |ranks, row| shared(ranks, row).map(|(_, shared)| shared.rows.len() as i64)),
         int("skew_ns", |ranks, row| {
             let (member, row) = ranks.place(row);

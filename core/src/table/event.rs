@@ -33,16 +33,16 @@ const COLUMNS: &[Column] = &[
     int("self_ns", |linked, row| Some(linked.self_ns(row))),
     int("device_ns", |linked, row| linked.known_device_ns(row).and_then(|ns| host_only(linked, row, ns))),
     int("depth", |linked, row| Some(i64::from(linked.depths()[row]))),
-    int("parent", |linked, row| linked.links.nesting.parent.get(row).map(|parent| id(linked, parent))),
+    int("parent_id", |linked, row| linked.links.nesting.parent.get(row).map(|parent| id(linked, parent))),
     int("iteration", LinkedTrace::iteration_number),
     uint("correlation_id", |linked, row| identifier(linked, row, ArgKey::Correlation)),
     uint("external_id", |linked, row| identifier(linked, row, ArgKey::ExternalId)),
     uint("record_id", |linked, row| identifier(linked, row, ArgKey::RecordId)),
     int("seq_num", |linked, row| integer(linked, row, ArgKey::SeqNum)),
-    int("launch", |linked, row| linked.links.launch.get(row).map(|launch| id(linked, launch))),
-    int("operator", |linked, row| linked.links.operator.get(row).map(|operator| id(linked, operator))),
+    int("launch_id", |linked, row| linked.links.launch.get(row).map(|launch| id(linked, launch))),
+    int("operator_id", |linked, row| linked.links.operator.get(row).map(|operator| id(linked, operator))),
     uint("node_id", |linked, row| linked.links.nodes.find(row).map(|(node, _)| linked.trace.nodes[node as usize].id)),
-    int("python_frame", |linked, row| linked.frames().frame.get(row).map(|frame| id(linked, frame))),
+    int("python_frame_id", |linked, row| linked.frames().frame.get(row).map(|frame| id(linked, frame))),
     text("python_line", |linked, row, out| {
         if let Some(line) = linked.trace.stated_line(row) {
             return put_name(out, &line);

@@ -9,17 +9,17 @@ pub(super) static LINKS: Table = Table {
     doc: "a directed link between two events, or from an event to a node",
     num_rows: |linked| linked.edge_list().len(),
     columns: &[
-        int("source", |linked, row| Some(super::event::id(linked, edge(linked, row).source))),
-        int("target", |linked, row| match edge(linked, row).kind {
+        int("source_id", |linked, row| Some(super::event::id(linked, edge(linked, row).source))),
+        int("target_id", |linked, row| match edge(linked, row).kind {
             EdgeKind::Node => None,
             _ => Some(super::event::id(linked, edge(linked, row).target)),
         }),
-        uint("target_node", |linked, row| match edge(linked, row).kind {
+        uint("target_node_id", |linked, row| match edge(linked, row).kind {
             EdgeKind::Node => Some(linked.trace.nodes[edge(linked, row).target as usize].id),
             _ => None,
         }),
         text("kind", |linked, row, out| put(out, edge(linked, row).kind.name())),
-        text("how", |linked, row, out| put(out, edge(linked, row).how.name())),
+        text("method", |linked, row, out| put(out, edge(linked, row).how.name())),
         float("confidence", |linked, row| Some(f64::from(edge(linked, row).confidence))),
     ],
 };

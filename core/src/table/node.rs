@@ -23,7 +23,7 @@ pub(super) static NODES: Table = Table {
 
 const NODE_COLUMNS: &[Column] = &[
     uint("node_id", |linked, row| Some(linked.trace.nodes[row].id)),
-    uint("parent", |linked, row| linked.trace.nodes[row].parent),
+    uint("parent_id", |linked, row| linked.trace.nodes[row].parent),
     text("name", |linked, row, out| put_name(out, linked.trace.strings.text(linked.trace.nodes[row].name))),
     text("kind", |linked, row, out| {
         let node = &linked.trace.nodes[row];
@@ -31,7 +31,7 @@ const NODE_COLUMNS: &[Column] = &[
     }),
     uint("record_id", |linked, row| Some(linked.trace.nodes[row].record_id).filter(|id| *id != 0)),
     int("seq_num", |linked, row| Some(linked.trace.nodes[row].seq_num).filter(|number| *number >= 0)),
-    uint("fw_parent", |linked, row| linked.trace.nodes[row].fw_parent.filter(|id| *id != 0)),
+    uint("fw_parent_id", |linked, row| linked.trace.nodes[row].fw_parent.filter(|id| *id != 0)),
     uint("scope", |linked, row| linked.trace.nodes[row].scope),
     uint("thread", |linked, row| linked.trace.nodes[row].thread),
     uint("fw_thread", |linked, row| linked.trace.nodes[row].fw_thread.filter(|id| *id != 0)),

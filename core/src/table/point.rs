@@ -65,7 +65,7 @@ const FLOW_COLUMNS: &[Column] = &[
         FlowId::Number(id) => Some(id),
         FlowId::Text(_) => None,
     }),
-    text("flow_name", |linked, row, out| match linked.trace.flows[row].id {
+    text("flow_id_text", |linked, row, out| match linked.trace.flows[row].id {
         FlowId::Number(_) => false,
         FlowId::Text(id) => put(out, linked.trace.strings.text(id)),
     }),

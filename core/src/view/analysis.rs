@@ -156,7 +156,8 @@ fn table_json(table: &dyn TableRows, (screen, owner): (&Screen<'_>, Option<Trace
 }
 
 /// Columns of ids of events.
-const EVENTS: [&str; 7] = ["id", "longest_id", "first_id", "event_id", "host_id", "device_id", "operator_id"];
+const EVENTS: [&str; 7] =
+    ["id", "longest_id", "first_id", "event_id", "host_event_id", "device_event_id", "operator_id"];
 
 /// The link target of a column's values, if a screen can go there.
 fn role(column: &str) -> Option<&'static str> {

@@ -124,7 +124,7 @@ class Trace(Analyses, KernelSources):
 
     @cached_property
     def links(self) -> lazy.Table:
-        """Links between events: the matching key (`how`), and a confidence from 0 to 1."""
+        """Links between events: the matching key (`method`), and a confidence from 0 to 1."""
         return self.table("links")
 
     def collectives(self) -> lazy.Table:
@@ -132,8 +132,8 @@ class Trace(Analyses, KernelSources):
 
         Joins the Execution Trace and the Kineto trace: `sources` lists `node`, `host` or `device`.
         Fields that neither file contains are null. `start_ns`, `dur_ns`, `algorithm_gbps` and
-        `bus_gbps` (GB/s) are those of the device events or of the backend's thread. `wait` is the
-        event that waits for the communication.
+        `bus_gbps` (GB/s) are those of the device events or of the backend's thread.
+        `wait_event_id` is the event that waits for the communication.
         """
         return self.table("collectives")
 
@@ -190,7 +190,7 @@ class Trace(Analyses, KernelSources):
         * `device_owners`: kernels, copies and fills with an operator or annotation
         * `graph_work`: those of CUDA and HIP graphs with a known capture, or a label of their own
 
-        Each has `count`, `num_linked`, `linked` (counts by `how`) and `unlinked` (by reason; see
+        Each has `count`, `num_linked`, `linked` (counts by method) and `unlinked` (by reason; see
         `reasons`). `confidence` rates the links between nodes and operators. `windows` lists the
         iterations that fit if one file covers only a part of the other (see `relink`).
         """

@@ -103,7 +103,7 @@ def check_counts(trace: ks.Trace, kinds: Counter[str], num_launched: int) -> Non
 def test_laws(shared: Path) -> None:
     num_traces = 0
     for name, trace in traces(shared):
-        columns = ("kind", "launch", "device", "stream", "start_ns", "dur_ns")
+        columns = ("kind", "launch_id", "device", "stream", "start_ns", "dur_ns")
         events = trace.events.select(*columns).rows()
         work = [row for row in events if row[0] in WORK]
         try:

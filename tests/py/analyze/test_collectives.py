@@ -52,7 +52,7 @@ def test_the_table_is_there_for_every_trace(cuda: ks.Trace) -> None:
 def test_each_communication_is_one_row(shared: Path, name: str, expected: dict[str, int], num_waits: int) -> None:
     found = rows(ks.read(shared / name, False).collectives())
     assert Counter(row["collective"] for row in found) == expected
-    assert sum(row["wait_node"] is not None for row in found) == num_waits
+    assert sum(row["wait_node_id"] is not None for row in found) == num_waits
 
 
 @pytest.mark.shared
@@ -142,9 +142,9 @@ def test_pairs_say_each_communication_once(shared: Path) -> None:
     job = ks.read(shared / PARAM / "dlrm_kineto.tar.gz")
     assert isinstance(job, ks.TraceSet)
     found = rows(job.collectives())
-    assert Counter((row["sources"], row["how"]) for row in found) == {("node host device", "seq"): 64}
+    assert Counter((row["sources"], row["method"]) for row in found) == {("node host device", "seq"): 64}
     assert Counter(row["collective_id"] for row in found) == dict.fromkeys(range(8), 8)
-    assert sum(row["wait"] is not None for row in found) == 3 * 8
+    assert sum(row["wait_event_id"] is not None for row in found) == 3 * 8
 
 
 @pytest.mark.shared
@@ -152,7 +152,7 @@ def test_execution_traces_alone_share_their_numbers(shared: Path) -> None:
     job = ks.read(shared / PARAM / "dlrm_pytorch_et.tar.gz")
     assert isinstance(job, ks.TraceSet)
     found = rows(job.collectives())
-    assert Counter(row["how"] for row in found) == {"seq": 64}
+    assert Counter(row["method"] for row in found) == {"seq": 64}
     assert {len({row["seq"] for row in found if row["collective_id"] == number}) for number in range(8)} == {1}
     assert {row["offset_ns"] for row in rows(job.clock_offsets)} == {None}
 

@@ -43,7 +43,7 @@ def test_the_time_of_the_device_is_that_of_its_events(data: Path, folder: str) -
     kinds = {number: (kind, name) for kind, number, name in trace.events.select("kind", "id", "name").rows()}
     owned: Counter[str] = Counter()
     for kind in ("kernel", "copy", "fill"):
-        for owner, dur in rows(trace, "operator", "dur_ns", kind=kind):
+        for owner, dur in rows(trace, "operator_id", "dur_ns", kind=kind):
             owned[" ".join(kinds[owner])] += dur
     operators = trace.operators().select("name", "device_self_ns").rows()
     assert {f"operator {name}": time for name, time in operators if time} == {
@@ -55,7 +55,7 @@ def test_the_time_of_the_device_is_that_of_its_events(data: Path, folder: str) -
 def test_kernels_of_a_graph_are_those_of_its_replay(data: Path) -> None:
     trace = read(data, "graph_cuda")
     names = dict(rows(trace, "id", "name"))
-    launches = Counter(launch for (launch,) in rows(trace, "launch", kind="kernel"))
+    launches = Counter(launch for (launch,) in rows(trace, "launch_id", kind="kernel"))
     assert {names[launch] for launch in launches} == {"cudaGraphLaunch"}
     assert list(launches.values()) == [43, 43, 43]
     iterations = [number for (number,) in rows(trace, "iteration", kind="kernel")]
@@ -65,14 +65,14 @@ def test_kernels_of_a_graph_are_those_of_its_replay(data: Path) -> None:
 def test_replays_run_what_was_captured(data: Path) -> None:
     """The captures are in one recording, the steps of the server in another."""
     captured = read(data, "decode_cuda")
-    launched = {launch for (launch,) in rows(captured, "launch") if launch is not None}
+    launched = {launch for (launch,) in rows(captured, "launch_id") if launch is not None}
     calls = [row for row in rows(captured, "id", "name", "annotation", kind="launch") if "LaunchKernel" in row[1]]
     sizes = Counter(part for launch, _, part in calls if launch not in launched)
     assert sizes == dict.fromkeys(("capture_4", "capture_2", "capture_1"), 47)
     for folder, num_replays in (("decode_cuda", 3), ("decode_cuda/serving", 6)):
         trace = read(data, folder)
         names = dict(rows(trace, "id", "name"))
-        launches = Counter(launch for (launch,) in rows(trace, "launch", kind="kernel"))
+        launches = Counter(launch for (launch,) in rows(trace, "launch_id", kind="kernel"))
         replays = [count for launch, count in launches.items() if names[launch] == "cudaGraphLaunch"]
         assert replays == [47] * num_replays, folder
 

@@ -80,7 +80,7 @@ class Calls(NamedTuple):
 def folded(trace: ks.Trace, ours: dict[Any, Calls], *columns: str) -> dict[Any, Calls]:
     """Ours by these columns, as torch counts calls that are all there is inside one of the same name."""
     texts = [column for column in columns if column != "name"]
-    rows = trace.events.select("id", "parent", "name", "dur_ns", "self_ns", *texts).rows()
+    rows = trace.events.select("id", "parent_id", "name", "dur_ns", "self_ns", *texts).rows()
     events = {row[0]: (*row[1:5], (row[2], *map(shape_of, row[5:]))) for row in rows}
     groups = dict(trace.events.select("id", "name").rows())
     if texts:  # operators are grouped by types, too

@@ -121,11 +121,11 @@ def test_who_waits_for_whom(cuda: ks.Trace, tmp_path: Path) -> None:
             continue
         node = by_event[event["id"]]
         assert attrs(node)["stream"] == event["stream"]
-        assert len(node.control) == (event["operator"] is not None)
+        assert len(node.control) == (event["operator_id"] is not None)
         for host in node.control:
             assert host in node.data
             assert attrs(nodes[host - 1])["is_cpu_op"]
-        if event["launch"] is None:  # it began before the operator that it names, and comes behind it
+        if event["launch_id"] is None:  # it began before the operator that it names, and comes behind it
             continue
         if (before := streams.get((event["device"], event["stream"]))) is not None:
             assert before.number in waits_for(nodes, node)
@@ -138,7 +138,7 @@ def test_who_waits_for_whom(cuda: ks.Trace, tmp_path: Path) -> None:
     pairs = [row for row in rows(cuda.links) if row["kind"] == "forward_backward"]
     assert pairs
     for row in pairs:
-        assert by_event[row["source"]].number in by_event[row["target"]].data
+        assert by_event[row["source_id"]].number in by_event[row["target_id"]].data
 
 
 def test_waits_that_nothing_reports(cuda: ks.Trace, tmp_path: Path) -> None:
@@ -147,13 +147,15 @@ def test_waits_that_nothing_reports(cuda: ks.Trace, tmp_path: Path) -> None:
     by_event = {attrs(node)["event_id"]: node for node in nodes if "event_id" in attrs(node)}
     events = {row["id"]: row for row in rows(cuda.events)}
     syncs = [row for row in rows(cuda.links) if row["kind"] == "sync"]
-    assert {(row["how"], events[row["target"]]["name"]) for row in syncs} == {("ended_inside", "cudaDeviceSynchronize")}
+    assert {(row["method"], events[row["target_id"]]["name"]) for row in syncs} == {
+        ("ended_inside", "cudaDeviceSynchronize")
+    }
     num_later = 0
     for row in syncs:
-        end = events[row["target"]]["start_ns"] + events[row["target"]]["dur_ns"]
+        end = events[row["target_id"]]["start_ns"] + events[row["target_id"]]["dur_ns"]
         later = [node for node in nodes if attrs(node)["is_cpu_op"] and attrs(node).get("start_ns", 0) >= end]
         num_later += len(later[:1])
-        assert all(by_event[row["source"]].number in node.data for node in later[:1])
+        assert all(by_event[row["source_id"]].number in node.data for node in later[:1])
     assert num_later > 0
 
 
@@ -177,12 +179,14 @@ def test_waits_for_streams_and_events(shared: Path, tmp_path: Path) -> None:
     assert syncs
     ends = {row["id"]: row["start_ns"] + row["dur_ns"] for row in rows(trace.events)}
     for row in syncs:
-        source = by_event[row["source"]].number
-        if row["target"] in by_event:
-            assert source in by_event[row["target"]].data
+        source = by_event[row["source_id"]].number
+        if row["target_id"] in by_event:
+            assert source in by_event[row["target_id"]].data
             continue
         later = [
-            node for node in nodes if attrs(node)["is_cpu_op"] and attrs(node).get("start_ns", 0) >= ends[row["target"]]
+            node
+            for node in nodes
+            if attrs(node)["is_cpu_op"] and attrs(node).get("start_ns", 0) >= ends[row["target_id"]]
         ]
         assert not later or any(source in node.data for node in later)
 
@@ -276,7 +280,7 @@ def test_a_rank_of_a_real_job(rank: int, shared: Path, tmp_path: Path) -> None:
     work = [row for row in rows(trace.events) if row["kind"] in ("kernel", "copy", "fill")]
     assert len(nodes) == len(trace.nodes) + len(work)
     device = [node for node in nodes if "et_id" not in attrs(node)]
-    assert sum(bool(node.control) for node in device) == sum(row["launch"] is not None for row in work)
+    assert sum(bool(node.control) for node in device) == sum(row["launch_id"] is not None for row in work)
     found = Counter(attrs(node)["collective"] for node in nodes if node.sort == COLL)
     assert found == {"all_to_allv": 4, "all_to_all": 1, "all_reduce": 3}
     written = trace.to_chakra(tmp_path / "again.et")

@@ -45,7 +45,7 @@ def test_every_device_event_of_a_node_is_there(data: Path, tmp_path: Path, layou
     assert [node["id"] for node in nodes] == list(range(len(nodes)))
     by_id = {node["id"]: node for node in nodes}
     names = dict(zip(*column(trace, "id", "name"), strict=True))
-    rows = zip(*column(trace, "kind", "name", "operator"), strict=True)
+    rows = zip(*column(trace, "kind", "name", "operator_id"), strict=True)
     everything = [(name, operator) for kind, name, operator in rows if kind in {"kernel", "copy", "fill"}]
     owners = sorted((name, names[operator]) for name, operator in everything if operator is not None)
     added = [node for node in nodes if "cat" in node]
@@ -68,11 +68,11 @@ def test_what_waited_says_what_for(data: Path, tmp_path: Path) -> None:
     expected: list[tuple[str, str]] = []
     for row in table(trace.links):
         if row["kind"] == "sync":
-            call = events[row["target"]]
+            call = events[row["target_id"]]
             assert call["name"] == "cudaDeviceSynchronize"
-            assert row["how"] == "ended_inside"
+            assert row["method"] == "ended_inside"
             later = [name for start, name in begun if start >= call["start_ns"] + call["dur_ns"]]
-            expected += [(later[0], events[row["source"]]["name"])] if later else []
+            expected += [(later[0], events[row["source_id"]]["name"])] if later else []
     waits = [(node["name"], nodes[source]["name"]) for node in nodes for source in node.get("sync_dep", [])]
     assert sorted(waits) == sorted(expected)
     assert waits
@@ -239,7 +239,7 @@ def test_dlrm_differs_where_it_is_documented(dlrm: list[tuple[Document, Document
         trace = read(execution, kineto)
         linked = trace.to_et_plus(tmp_path / "linked.json")
         launched = sum(
-            1 for kind, launch in zip(*column(trace, "kind", "launch"), strict=True) if launch and kind != "sync"
+            1 for kind, launch in zip(*column(trace, "kind", "launch_id"), strict=True) if launch and kind != "sync"
         )
         assert (linked.num_linked, linked.num_device_events) == (1672, launched)
         ours = document(linked.path)["nodes"]

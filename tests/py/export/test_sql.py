@@ -43,8 +43,8 @@ def test_every_table_is_there_by_its_name(cuda: ks.Trace) -> None:
         assert cuda.sql(f"from {name} select count(*)").rows() == [(len(cuda.table(name)),)]
     columns = cuda.sql("select column_name from (describe events)").rows()
     assert [column for (column,) in columns] == cuda.events.columns
-    joined = "select count(*) from events as work join events as launch on work.launch = launch.id"
-    launches = sum(launch is not None for (launch,) in cuda.events.select("launch").rows())
+    joined = "select count(*) from events as work join events as launch on work.launch_id = launch.id"
+    launches = sum(launch is not None for (launch,) in cuda.events.select("launch_id").rows())
     assert cuda.sql(joined).rows() == [(launches,)]
 
 

@@ -227,7 +227,7 @@ def test_chosen_events_are_a_table(cuda: ks.Trace) -> None:
     assert "nothing is selected" in repr(widget.selected_events)
     assert "nothing is selected" in widget.selected_events._repr_html_()
     assert widget.selected_events.columns == cuda.events.columns
-    parents = [(id_, parent) for id_, parent in cuda.events.select("id", "parent").rows() if parent is not None]
+    parents = [(id_, parent) for id_, parent in cuda.events.select("id", "parent_id").rows() if parent is not None]
     outer = parents[0][1]
     widget.goto(outer)
     inside = {row[0] for row in widget.selected_events.select("id").rows()}

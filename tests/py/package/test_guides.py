@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import sys
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,7 @@ def training() -> dict[str, Any]:
 def test_the_code_of_a_guide_runs(guide: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for package in PACKAGES.get(guide.name, ()):
         pytest.importorskip(package)
+        warnings.simplefilter("ignore")  # its own deprecations are not ours; pytest restores the filters
     code = code_of(guide.read_text(encoding="utf-8"))
     if not code:
         pytest.skip("has no code of Python")

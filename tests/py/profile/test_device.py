@@ -106,7 +106,7 @@ def test_a_graph_is_one_launch(tmp_path: Path) -> None:
             batch.mul_(1.5)
     trace = recorded(tmp_path, graph.replay).trace
     names = dict(trace.events.select("id", "name").rows())
-    found = trace.events.select("kind", "launch").rows()
+    found = trace.events.select("kind", "launch_id").rows()
     # five kernels in each of three iterations: the observed one, and two more
     assert [names[launch] for kind, launch in found if kind == "kernel"] == ["cudaGraphLaunch"] * 15
 

@@ -16,7 +16,7 @@ COLUMNS = ("name", "captured_operator", "module", "python_line", "captured_by", 
 def replayed(trace: ks.Trace) -> list[tuple[object, ...]]:
     """The work of graphs."""
     names = dict(trace.events.select("id", "name").rows())
-    rows = trace.events.select("launch", *COLUMNS).rows()
+    rows = trace.events.select("launch_id", *COLUMNS).rows()
     return [row[1:] for row in rows if row[0] is not None and "GraphLaunch" in names[row[0]]]
 
 

@@ -178,7 +178,7 @@ def test_points_are_exact(pairs: list[Pair]) -> None:
                 assert row["time_ns"] == base + nanoseconds(event["ts"]), event
                 if "args" in row and phases == "iI":
                     assert parsed(row["args"] or "{}") == facts(event), event
-        flows = [str(row["flow_name"] or row["flow_id"]) for row in rows(trace.flows)]
+        flows = [str(row["flow_id_text"] or row["flow_id"]) for row in rows(trace.flows)]
         assert flows == [str(event["id"]) for event in of_phases(document, "stf").values()]
 
 
@@ -234,7 +234,7 @@ ROLES = ("inputs", "outputs")
 def check_node(row: Row, node: Row) -> None:
     values = node | {attribute["name"]: attribute["value"] for attribute in node.get("attrs", [])}
     assert row["node_id"] == node["id"]
-    assert row["parent"] == node.get("ctrl_deps", node.get("parent"))
+    assert row["parent_id"] == node.get("ctrl_deps", node.get("parent"))
     assert row["name"] == node["name"]
     assert (row["record_id"] or 0) == values.get("rf_id", 0)
     assert (row["schema"] or "") == values.get("op_schema", "")
@@ -302,7 +302,7 @@ def test_parents_are_the_innermost_around(pairs: list[Pair]) -> None:
             for span in chance.sample(spans, min(SAMPLE, len(spans))):
                 around = [other for other in spans if other.is_around(span)]
                 around = [other for other in around if other[:2] != span[:2] or other.id < span.id]
-                assert table[span.id]["parent"] == innermost(around)
+                assert table[span.id]["parent_id"] == innermost(around)
 
 
 def test_operators_are_the_innermost_around_launches(pairs: list[Pair]) -> None:
@@ -310,12 +310,12 @@ def test_operators_are_the_innermost_around_launches(pairs: list[Pair]) -> None:
         events = document.events or []
         tracks = spans_by_track(document, table).items()
         owners = {track: [span for span in spans if category(events[span.id]) in OWNERS] for track, spans in tracks}
-        work = [row for at, row in table.items() if category(events[at]) in WORK and row["launch"] is not None]
+        work = [row for at, row in table.items() if category(events[at]) in WORK and row["launch_id"] is not None]
         wrong = 0
         for row in random.Random(2).sample(work, min(SAMPLE, len(work))):
-            launch = Span.of(table[row["launch"]])
+            launch = Span.of(table[row["launch_id"]])
             around = [owner for owner in owners[track_of(events[launch.id])] if owner.is_around(launch)]
-            wrong += row["operator"] != innermost(around)
+            wrong += row["operator_id"] != innermost(around)
         assert wrong <= len(work) // 50  # where whole microseconds let a launch seem to outlast its operator
 
 
@@ -326,17 +326,17 @@ def test_launches_have_the_number_of_their_work(pairs: list[Pair]) -> None:
         numbers = {row["correlation_id"] for at, row in table.items() if is_launch[at]} - {0, None}
         for at, row in table.items():
             if category(events[at]) in WORK:
-                assert (row["launch"] is not None) == (row["correlation_id"] in numbers)
-            if row["launch"] is not None:
-                assert is_launch[row["launch"]]
-                assert table[row["launch"]]["correlation_id"] == row["correlation_id"]
+                assert (row["launch_id"] is not None) == (row["correlation_id"] in numbers)
+            if row["launch_id"] is not None:
+                assert is_launch[row["launch_id"]]
+                assert table[row["launch_id"]]["correlation_id"] == row["correlation_id"]
 
 
 def test_own_time_is_what_the_children_leave(pairs: list[Pair]) -> None:
     for _, _, table in pairs:
         children: Counter[int] = Counter()
         for row in table.values():
-            children[row["parent"]] += row["dur_ns"]
+            children[row["parent_id"]] += row["dur_ns"]
         assert all(row["self_ns"] == max(0, row["dur_ns"] - children[at]) for at, row in table.items())
 
 

@@ -67,7 +67,7 @@ def test_the_tool_is_named_and_no_advice_is_about_another(content: Any, tool: st
 
 def test_work_of_ascend_belongs_to_its_operator() -> None:
     trace = read(ASCEND)
-    names = trace.events.select("name", "kind", "stream", "launch", "operator", "device_ns").rows()
+    names = trace.events.select("name", "kind", "stream", "launch_id", "operator_id", "device_ns").rows()
     operator, task = names
     assert operator == ("aten::mm", "operator", None, None, None, 500_000)
     assert task[:3] == ("MatMulV3", "kernel", 4)

@@ -175,7 +175,7 @@ def test_what_a_cut_node_is_inside_of_stays() -> None:
         {"id": 4, "name": "aten::second", "ctrl_deps": 2, "rf_id": 7},
     ]
     trace = ks.read(json.dumps([*steps, *calls]).encode(), json.dumps({"schema": "1.1.0", "nodes": nodes}).encode())
-    assert trace.edit(iteration=2).nodes.select("node_id", "parent").rows() == [(1, 1), (2, 1), (4, 2)]
+    assert trace.edit(iteration=2).nodes.select("node_id", "parent_id").rows() == [(1, 1), (2, 1), (4, 2)]
 
 
 @pytest.mark.shared

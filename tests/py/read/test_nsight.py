@@ -63,7 +63,7 @@ def _made(folder: Path) -> Path:
 
 
 def test_what_a_user_looks_for(trace: ks.Trace) -> None:
-    columns = ("name", "kind", "device", "stream", "start_ns", "dur_ns", "grid", "registers", "launch")
+    columns = ("name", "kind", "device", "stream", "start_ns", "dur_ns", "grid", "registers", "launch_id")
     rows = [row for row in trace.events.select(*columns).rows() if row[1] == "kernel"]
     assert rows[0][0] == "void cutlass::Kernel2<cutlass_80_tensorop_s1688gemm_128x128_16x5_nn_align4>(T1::Params)"
     assert rows[0][2:8] == (0, 7, 1_760_000_000_001_011_011, 20_011, "[128,2,1]", 96)
@@ -75,9 +75,9 @@ def test_what_a_user_looks_for(trace: ks.Trace) -> None:
 
 def test_ranges_are_iterations_and_operators_of_what_they_launched(trace: ks.Trace) -> None:
     names = dict(trace.events.select("id", "name").rows())
-    owners = {row[1] for row in trace.events.select("kind", "operator").rows() if row[0] == "kernel"}
+    owners = {row[1] for row in trace.events.select("kind", "operator_id").rows() if row[0] == "kernel"}
     assert {names[owner] for owner in owners if owner is not None} == {"layer 0", "layer 1", "backward, registered"}
-    parents = {names[row[0]]: names.get(row[1]) for row in trace.events.select("id", "parent").rows()}
+    parents = {names[row[0]]: names.get(row[1]) for row in trace.events.select("id", "parent_id").rows()}
     assert parents["layer 1"] == "forward"
     assert parents["forward"] == "step 1"
 

@@ -70,7 +70,7 @@ def test_every_operator_of_every_rank(dlrm: list[tuple[bytes, bytes]], rank: int
     assert_plausible(trace)
     threads = [node["thread"] for node, _ in linked_rows(trace)]
     assert (threads.count(1), threads.count(2)) == (988, 684)
-    assert trace.links.select("how", "confidence").rows()[-1] == ("sequence", 1.0)
+    assert trace.links.select("method", "confidence").rows()[-1] == ("sequence", 1.0)
 
 
 @shared

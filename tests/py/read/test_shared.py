@@ -235,7 +235,7 @@ def test_kernels_of_a_graph_find_the_operators_that_were_captured(shared: Path) 
     assert len(table) == 544
     names = dict(graph.events.select("id", "name").rows())
     captured = dict(capture.events.select("id", "args").rows())
-    for event, launch in table.select("id", "captured_launch").rows():
+    for event, launch in table.select("id", "captured_launch_id").rows():
         assert json.loads(captured[launch])["kernel"] == names[event]
     assert all(operator for (operator,) in table.select("operator_name").rows())
     assert len(capture.captured(graph)) == 0

@@ -24,7 +24,7 @@ def test_tables_have_rows(cuda: ks.Trace) -> None:
 
 
 def test_launches_are_linked(cuda: ks.Trace) -> None:
-    rows = cuda.events.select("id", "name", "kind", "launch", "operator", "correlation_id").rows()
+    rows = cuda.events.select("id", "name", "kind", "launch_id", "operator_id", "correlation_id").rows()
     name_of = {row[0]: row[1] for row in rows}
     kernels = [row for row in rows if row[2] in ("kernel", "copy", "fill")]
     orphans = [row for row in kernels if row[3] is None]

@@ -27,7 +27,7 @@ ONE_MOVE_MS = 1100
 
 
 def gemms(trace: ks.Trace) -> list[dict[str, Any]]:
-    rows = events(trace, "id", "name", "kind", "start_ns", "dur_ns", "launch")
+    rows = events(trace, "id", "name", "kind", "start_ns", "dur_ns", "launch_id")
     found = [row for row in rows if "gemm" in row["name"]]
     return sorted(found, key=lambda row: row["start_ns"])
 
@@ -152,7 +152,8 @@ def test_the_launch_arrow_is_drawn_and_can_be_followed(cuda: ks.Trace, reports: 
     timeline.settle()
     assert timeline.ink(timeline.overlay) > empty + 200
     assert (
-        timeline.focus().press("[").details()["id"] == str(kernel["launch"]) or timeline.details()["kind"] == "launch"
+        timeline.focus().press("[").details()["id"] == str(kernel["launch_id"])
+        or timeline.details()["kind"] == "launch"
     )
     assert timeline.press("]").details()["name"] == kernel["name"]
 

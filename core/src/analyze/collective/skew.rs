@@ -74,7 +74,7 @@ const COLUMNS: &[Column<Vec<SkewRow>>] = &[
     int("in_bytes", |rows, at| rows[at].in_bytes),
     int("out_bytes", |rows, at| rows[at].out_bytes),
     int("num_traces", |rows, at| Some(rows[at].num_traces as i64)),
-    text("how", |rows, at, out| rows[at].how.is_some_and(|how| put_name(out, how))),
+    text("method", |rows, at, out| rows[at].how.is_some_and(|how| put_name(out, how))),
     int("start_ns", |rows, at| rows[at].start_ns),
     int("skew_ns", |rows, at| rows[at].skew_ns),
     int("end_skew_ns", |rows, at| rows[at].end_skew_ns),

@@ -19,7 +19,7 @@ pub(crate) static TABLE: Table<Vec<DevicePeaksRow>> = Table {
 };
 
 const COLUMNS: &[Column<Vec<DevicePeaksRow>>] = &[
-    text("device", |rows, at, out| put(out, rows[at].name.as_deref().unwrap_or(""))),
+    text("device_name", |rows, at, out| put(out, rows[at].name.as_deref().unwrap_or(""))),
     text("peaks_of", |rows, at, out| put(out, rows[at].peaks.as_ref().map_or("", |peaks| peaks.name))),
     float("bandwidth_gbps", |rows, at| Some(rows[at].peaks.as_ref()?.bandwidth_gbps)),
     float("matrix_float64_tflops", |rows, at| rows[at].tflops(Precision::Float64, true)),

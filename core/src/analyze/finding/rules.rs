@@ -56,8 +56,8 @@ pub(crate) static RULES_TABLE: Table<Vec<RuleCheck>> = Table {
     columns: &[
         text("finding", |rows, at, out| put_name(out, rows[at].rule.name)),
         int("num_found", |rows, at| Some(rows[at].num_found)),
-        text("what", |rows, at, out| put(out, rows[at].rule.doc)),
-        text("cost", |rows, at, out| put(out, rows[at].rule.cost)),
+        text("description", |rows, at, out| put(out, rows[at].rule.doc)),
+        text("cost_formula", |rows, at, out| put(out, rows[at].rule.cost)),
         text("advice", |rows, at, out| put(out, rows[at].rule.advice)),
         boolean("is_pattern", |rows, at| Some(rows[at].rule.is_pattern)),
     ],

@@ -109,8 +109,8 @@ pub(crate) static GAPS: Table<Vec<IdleGap>> = Table {
         int("before_id", |rows, at| rows[at].before_id.map(i64::from)),
         int("after_id", |rows, at| rows[at].after_id.map(i64::from)),
         text("after_class", |rows, at, out| rows[at].after.is_some_and(|class| put_name(out, class.name()))),
-        int("host_id", |rows, at| rows[at].host.as_ref().map(|host| i64::from(host.id))),
-        text("host_name", |rows, at, out| rows[at].host.as_ref().is_some_and(|host| put_name(out, &host.name))),
+        int("host_event_id", |rows, at| rows[at].host.as_ref().map(|host| i64::from(host.id))),
+        text("host_event_name", |rows, at, out| rows[at].host.as_ref().is_some_and(|host| put_name(out, &host.name))),
         int("host_ns", |rows, at| rows[at].host.as_ref().map(|host| host.self_ns)),
     ],
 };

@@ -44,6 +44,6 @@ pub(super) static LAUNCHES: Analysis = Analysis {
         AnalysisResult::with(TABLE.of(&launches), reason)
             .and_later(&by_call::TABLE, move || by_call::by_call(&calls))
             .and_later(&by_operator::TABLE, move || by_operator::by_operator(&operators, &prefix))
-            .drawn(Plot::points("device_dur_ns", "delay_ns", "device_name"))
+            .drawn(Plot::points("device_dur_ns", "delay_ns", "device_event_name"))
     }),
 };

@@ -87,9 +87,9 @@ pub(super) static TABLE: Table<LaunchRows> = Table {
 
 pub(super) const COLUMNS: &[Column<LaunchRows>] = &[
     int("id", |all, at| Some(all.id(all.rows[at].launch))),
-    int("device_id", |all, at| Some(all.id(all.rows[at].device))),
+    int("device_event_id", |all, at| Some(all.id(all.rows[at].device))),
     text("name", |all, at, out| put_name(out, all.name(all.rows[at].launch))),
-    text("device_name", |all, at, out| put_name(out, all.name(all.rows[at].device))),
+    text("device_event_name", |all, at, out| put_name(out, all.name(all.rows[at].device))),
     text("kind", |all, at, out| put_name(out, all.linked.trace.events.kind[all.rows[at].device as usize].name())),
     int("device", |all, at| all.stream(all.rows[at].device)?.device),
     int("stream", |all, at| all.stream(all.rows[at].device)?.stream),

@@ -51,7 +51,7 @@ const COLUMNS: &[Column<Vec<LateArrival>>] = &[
     text("cause", |rows, at, out| rows[at].cause.is_some_and(|(cause, _)| put_name(out, cause.name()))),
     int("cause_ns", |rows, at| Some(rows[at].cause?.1)),
     text("name", |rows, at, out| rows[at].name.as_ref().is_some_and(|(name, _)| put_name(out, name))),
-    int("name_ns", |rows, at| Some(rows[at].name.as_ref()?.1)),
+    int("excess_ns", |rows, at| Some(rows[at].name.as_ref()?.1)),
 ];
 
 /// A late arrival with the times in which ranks came to it, each since the communication before, on

@@ -93,7 +93,7 @@ const LATE: ReportGrid = ReportGrid::of(
         col("caused_wait_ns", "caused wait", CellKind::Time),
         col("cause", "cause", CellKind::Word),
         col("name", "main activity", CellKind::Name),
-        col("name_ns", "extra time", CellKind::Time),
+        col("excess_ns", "extra time", CellKind::Time),
     ],
 )
 .by("caused_wait_ns");

@@ -39,8 +39,8 @@ const EVIDENCE: TableColumn = FINDINGS.column("evidence");
 const UNION: TableColumn = FINDING_TOTALS.column("union_ns");
 const UNION_SHARE: TableColumn = FINDING_TOTALS.column("union_share");
 const RULE: TableColumn = FINDING_RULES.column("finding");
-const RULE_COST: TableColumn = FINDING_RULES.column("cost");
-const RULE_DOC: TableColumn = FINDING_RULES.column("what");
+const RULE_COST: TableColumn = FINDING_RULES.column("cost_formula");
+const RULE_DOC: TableColumn = FINDING_RULES.column("description");
 
 /// Rows of one finding and one subject, from one rank or several, sorted by cost.
 type FindingGroup = Vec<usize>;

@@ -53,7 +53,7 @@ const GAPS: ReportGrid = ReportGrid::of(
         col("stream", "stream", CellKind::Key),
         col("dur_ns", "gap", CellKind::Time),
         col("category", "cause", CellKind::Word),
-        col("host_name", "host activity", CellKind::Name),
+        col("host_event_name", "host activity", CellKind::Name),
         col("host_ns", "host time", CellKind::Time),
         col("after_id", "Gap", CellKind::Gap),
     ],

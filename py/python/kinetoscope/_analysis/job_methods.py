@@ -95,10 +95,11 @@ class JobAnalyses(Analyses):
     def collectives(self, *, align_clocks: bool = False, **part: lazy.Unpack[lazy.Selection]) -> lazy.AnalysisResult:
         """Matches collectives across ranks: one row per rank and communication, trace after trace.
 
-        Rows of the same communication share a `collective_id`. `how` is `seq` if process group and
-        sequence number match. Without recorded numbers it is `order`: the position among similar
-        communications of the iteration. `num_traces` counts the traces that contain it. `skew_ns =
-        own arrival − last arrival`, 0 or less. The other columns are those of `Trace.collectives`.
+        Rows of the same communication share a `collective_id`. `method` is `seq` if process group
+        and sequence number match. Without recorded numbers it is `order`: the position among
+        similar communications of the iteration. `num_traces` counts the traces that contain it.
+        `skew_ns = own arrival − last arrival`, 0 or less. The other columns are those of
+        `Trace.collectives`.
 
         Arrivals are compared by each rank's own clock; `align_clocks=True` subtracts the
         `clock_offsets` first. The times in the table are those of the files.

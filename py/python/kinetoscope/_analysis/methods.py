@@ -251,8 +251,9 @@ class Analyses(StackAnalyses):
         `share` is `total_ns` over all idle time of the stream. The column `micro_ns` is the time
         in gaps shorter than the option `micro_ns`.
 
-        Further table: `gaps`, the `longest` gaps. `host_id`, `host_name` and `host_ns` name the
-        host event that took most of the gap, on the thread that launched the next work.
+        Further table: `gaps`, the `longest` gaps. `host_event_id`, `host_event_name` and
+        `host_ns` describe the host event that took most of the gap, on the thread that launched the
+        next work.
         """
         return self.analyze("idle", kernel_wait_ns=kernel_wait_ns, micro_ns=micro_ns, longest=longest, **part)
 

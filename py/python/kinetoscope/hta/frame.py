@@ -64,8 +64,8 @@ def with_links(frame: pandas.DataFrame, trace: Trace, symbols: TraceSymbolTable)
 
     The column `cat` holds symbol ids.
     """
-    events = trace.events.select("id", "launch", "iteration").to_pandas().set_index("id").loc[frame.index]
-    launches = events["launch"][events["launch"].isin(frame.index)].astype("int64")
+    events = trace.events.select("id", "launch_id", "iteration").to_pandas().set_index("id").loc[frame.index]
+    launches = events["launch_id"][events["launch_id"].isin(frame.index)].astype("int64")
     frame["index_correlation"] = _partners(frame, launches)
     iterations = events["iteration"].astype("Int64").fillna(_MISSING).astype("int64")
     if "stream" in frame:

@@ -53,7 +53,7 @@ def test_the_longest_gap_is_shown_with_its_reason(name: str, reported: Reported,
     page = timeline.page
     page.locator(".ks-nav").get_by_role("link", name="Idle").click()
     idle = page.locator("#idle")
-    rows = trace.idle().tables["gaps"].select("dur_ns", "after_id", "category", "host_name").rows()
+    rows = trace.idle().tables["gaps"].select("dur_ns", "after_id", "category", "host_event_name").rows()
     names = dict(trace.events.select("id", "name").rows())
     # What a communication ends, other ranks have a say in.
     rows = [row for row in rows if not str(names[row[1]]).startswith("nccl")]

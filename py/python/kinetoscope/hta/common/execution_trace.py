@@ -31,7 +31,7 @@ __all__ = [
 ]
 
 _FIELDS = (  # columns of the table, in the order of the fields of Node
-    *("node_id", "name", "parent", "record_id", "seq_num", "fw_parent", "scope", "thread", "fw_thread", "schema"),
+    *("node_id", "name", "parent_id", "record_id", "seq_num", "fw_parent_id", "scope", "thread", "fw_thread", "schema"),
     *("inputs", "input_shapes", "input_types", "outputs", "output_shapes", "output_types"),
 )
 _ET_COLUMNS = {
