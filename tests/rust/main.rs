@@ -59,6 +59,7 @@ mod machines;
 mod marks;
 mod memory_bands;
 mod memory_state;
+mod memory_training;
 mod merged_links;
 mod merged_ranks;
 mod metrics;

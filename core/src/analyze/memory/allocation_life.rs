@@ -2,19 +2,21 @@
 
 use rustc_hash::FxHashMap;
 
+use super::training_run::TrainingRuns;
 use crate::id::StackId;
 use crate::memory::MemorySnapshot;
 use crate::memory::snapshot::{Action, Block};
+use crate::memory::timeline::MemoryCategory;
 
 /// A device; none is pinned memory of the host.
-pub(super) type SnapshotDevice = Option<i64>;
+pub(crate) type SnapshotDevice = Option<i64>;
 
 /// The allocator hands out multiples of this.
 const GRAIN: i64 = 512;
 
 /// An allocation. Its times are places among the actions; `None` is before the first, or never.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct SnapshotAllocation {
+pub(crate) struct SnapshotAllocation {
     pub(super) device: SnapshotDevice,
     pub(super) address: Option<u64>,
     /// The requested size.
@@ -31,6 +33,8 @@ pub(super) struct SnapshotAllocation {
     pub(super) last: Option<usize>,
     /// Whether the file has its block.
     pub(super) has_block: bool,
+    /// Its purpose, as far as the stacks tell.
+    pub(super) category: MemoryCategory,
 }
 
 impl SnapshotAllocation {
@@ -47,6 +51,7 @@ impl SnapshotAllocation {
             is_released_before: false,
             last: None,
             has_block: false,
+            category: MemoryCategory::Unknown,
         })
     }
 
@@ -66,7 +71,7 @@ fn rounded(bytes: i64) -> i64 {
 }
 
 /// All allocations that the actions or the blocks tell of.
-pub(super) fn lives(snapshot: &MemorySnapshot) -> Vec<SnapshotAllocation> {
+pub(crate) fn lives(snapshot: &MemorySnapshot) -> Vec<SnapshotAllocation> {
     let mut found = Lives { lives: Vec::new(), open: FxHashMap::default() };
     for (at, action) in snapshot.actions.iter().enumerate() {
         found.act(at, snapshot.strings.text(action.action), action);
@@ -76,7 +81,10 @@ pub(super) fn lives(snapshot: &MemorySnapshot) -> Vec<SnapshotAllocation> {
             found.hold(segment.device, block, snapshot.strings.text(block.state) != "active_allocated");
         }
     }
-    found.lives
+    let mut lives = found.lives;
+    let runs = TrainingRuns::of(snapshot, &lives);
+    lives.iter_mut().for_each(|life| life.category = runs.category(life));
+    lives
 }
 
 pub(super) fn is_active(snapshot: &MemorySnapshot, block: &Block) -> bool {
@@ -138,6 +146,7 @@ impl Lives {
             is_released_before: is_waiting,
             last: None,
             has_block: true,
+            category: MemoryCategory::Unknown,
         });
     }
 }
