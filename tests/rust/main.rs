@@ -27,6 +27,7 @@ mod files;
 mod finding_causes;
 mod finding_compiled;
 mod finding_idle;
+mod finding_leak;
 mod finding_rules;
 mod finding_serving;
 mod findings;

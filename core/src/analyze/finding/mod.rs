@@ -13,6 +13,7 @@ mod graph_break;
 mod host_sampling;
 mod indexing;
 mod launch_bound;
+mod leak;
 mod loader;
 mod long_idle;
 mod matmul;

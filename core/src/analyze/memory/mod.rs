@@ -28,7 +28,7 @@ use super::plot::Plot;
 use super::result::AnalysisResult;
 use crate::analyze::analysis::{Analysis, Run};
 use crate::analyze::options::Options;
-use allocation::lives;
+pub(super) use allocation::{Allocation, lives};
 pub(super) use allocator_record::{AllocatorRecord, allocator_records, operator};
 use change::SERIES;
 pub use change::{MemoryChange, changes};
