@@ -44,6 +44,11 @@ impl<K: Ord, V> SortedMap<K, V> {
         self.0.iter_mut()
     }
 
+    /// The same keys with other values.
+    pub(crate) fn map<W>(self, value: impl Fn(V) -> W) -> SortedMap<K, W> {
+        SortedMap(self.0.into_iter().map(|(key, old)| (key, value(old))).collect())
+    }
+
     pub(crate) fn into_values(self) -> Vec<V> {
         self.0.into_iter().map(|(_, value)| value).collect()
     }

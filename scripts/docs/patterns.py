@@ -192,7 +192,7 @@ def _fail_to_allocate(program: Program, num_bytes: int) -> None:
 
 
 def memory_leak(program: Program) -> None:
-    """A list keeps the activations of each iteration, so that each takes 16 MiB more than the last."""
+    """A list keeps activations, so that each iteration takes 16 MiB more than the last."""
     for number in program.iterations(6):
         with program.frame("model.py(41): forward"):
             with program.operator("aten::relu", [[TOKENS, 4 * WIDTH]]):

@@ -88,8 +88,8 @@ fn kept(
     Some(KeptAllocation { device: life.device, origin, at, bytes: life.bytes, row })
 }
 
-/// Whether each iteration keeps memory of an origin, all of whose releases are recorded. Allocations
-/// are in the order of time.
+/// Whether each iteration keeps memory of an origin, all of whose releases are recorded. Takes
+/// allocations in the order of time.
 fn is_leak(kept: &[KeptAllocation], num_iterations: usize) -> bool {
     kept.iter().all(|kept| kept.at.is_some()) && kept.chunk_by(|a, b| a.at == b.at).count() == num_iterations
 }

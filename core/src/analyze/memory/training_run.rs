@@ -22,8 +22,8 @@ enum StackPhase {
 const SETUP: [&str; 4] = ["__init__", "_apply", "reset_parameters", "to"];
 
 impl StackPhase {
-    /// The phase that a frame means: of the engine of autograd, of `torch/optim`, of the making of a
-    /// module, or of a program.
+    /// The phase that a frame means: of the engine of autograd, of `torch/optim`, of the making of
+    /// a module, or of a program.
     fn of(snapshot: &MemorySnapshot, frame: &Frame) -> Option<Self> {
         let text = |id| snapshot.strings.text(id);
         let (function, file) = (text(frame.function), text(frame.file));
@@ -69,7 +69,8 @@ impl TrainingRuns {
         let mut runs = Self { phases, devices };
         // A recording without stacks of releases gives them those of their allocations.
         let has_own_stack = |life: &SnapshotAllocation| {
-            life.released.is_some_and(|released| snapshot.actions[released].stack != life.stack)
+            // Of memory from before the recording, only the release has a stack.
+            life.first.and(life.released).is_some_and(|released| snapshot.actions[released].stack != life.stack)
         };
         let has_own_stacks = lives.iter().any(has_own_stack);
         let mut by_action = vec![None; snapshot.actions.len()];
@@ -117,7 +118,7 @@ impl TrainingRuns {
         let is_freed_inside = life.last.is_some_and(|last| last <= own.end);
         match phase {
             StackPhase::Backward if is_freed_inside => MemoryCategory::AutogradDetail,
-            // Freed after the last action that is known to be of the pass: on either side of its end.
+            // Freed after the last action that is known to be of the pass: maybe after its end.
             StackPhase::Backward if later.is_empty() || is_freed_before(later.first()) => MemoryCategory::Unknown,
             StackPhase::Backward => MemoryCategory::Gradient,
             StackPhase::Forward | StackPhase::Optimizer if is_freed_before(later.first()) => MemoryCategory::Temporary,

@@ -92,7 +92,9 @@ pub(super) fn draw(
         height: shown.len() as f64 * PITCH,
         body: html! {
             @for (at, (device, pieces)) in shown.iter().enumerate() {
-                g transform={ "translate(0 " (Px(at as f64 * PITCH)) ")" } { (panel_of((*device, pieces), [across, unit], is_told)) }
+                g transform={ "translate(0 " (Px(at as f64 * PITCH)) ")" } {
+                    (panel_of((*device, pieces), [across, unit], is_told))
+                }
             }
         },
         notes,
@@ -161,11 +163,16 @@ fn shade(label: &str) -> usize {
 
 /// Shades of a colour, where there are more origins than colours.
 const OPACITIES: [&str; 3] = [".85", ".55", ".35"];
+/// Shades of memory of an unknown purpose.
+const GREYS: [&str; 3] = [".3", ".22", ".14"];
 
 /// A shade of the colour of a category, given by its place; unknown is grey. No stack tells inputs.
 fn of_category(place: usize, shade: usize) -> ChartFill {
     let colour = place - usize::from(place > INPUT);
-    ChartFill { colour: COLOURS.get(colour).unwrap_or(&"currentColor"), opacity: Some(OPACITIES[shade]) }
+    match COLOURS.get(colour) {
+        Some(colour) => ChartFill { colour, opacity: Some(OPACITIES[shade]) },
+        None => ChartFill { opacity: Some(GREYS[shade]), ..GREY },
+    }
 }
 
 /// The place of inputs among the categories.
