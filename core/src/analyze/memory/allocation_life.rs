@@ -2,6 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
+#[cfg(feature = "training")]
 use super::training_run::TrainingRuns;
 use crate::id::StackId;
 use crate::memory::MemorySnapshot;
@@ -81,10 +82,9 @@ pub(crate) fn lives(snapshot: &MemorySnapshot) -> Vec<SnapshotAllocation> {
             found.hold(segment.device, block, snapshot.strings.text(block.state) != "active_allocated");
         }
     }
-    let mut lives = found.lives;
-    let runs = TrainingRuns::of(snapshot, &lives);
-    lives.iter_mut().for_each(|life| life.category = runs.category(life));
-    lives
+    #[cfg(feature = "training")]
+    TrainingRuns::of(snapshot, &found.lives).categorize(&mut found.lives);
+    found.lives
 }
 
 pub(super) fn is_active(snapshot: &MemorySnapshot, block: &Block) -> bool {

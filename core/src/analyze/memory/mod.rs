@@ -18,17 +18,22 @@ pub(super) mod owner;
 pub(super) mod pool;
 pub(super) mod row;
 pub(super) mod snapshot;
+#[cfg(feature = "training")]
 pub(super) mod snapshot_category;
+#[cfg(feature = "training")]
 pub(super) mod snapshot_leak;
 pub(super) mod state;
 mod timeline;
+#[cfg(feature = "training")]
 mod training_run;
 
 use super::plot::Plot;
 use super::result::AnalysisResult;
 use crate::analyze::analysis::{Analysis, Run};
 use crate::analyze::options::Options;
-pub(super) use allocation::{Allocation, lives};
+#[cfg(feature = "training")]
+pub(super) use allocation::Allocation;
+pub(super) use allocation::lives;
 pub(super) use allocator_record::{AllocatorRecord, allocator_records, operator};
 use change::SERIES;
 pub use change::{MemoryChange, changes};

@@ -4,8 +4,9 @@ use super::allocation_life::{SnapshotAllocation, SnapshotDevice, is_active, live
 use super::allocator_state::AllocatorState;
 use super::holder::{self, holders};
 use super::pool::{MemoryPoolRow, pools, split_share, sum};
-use super::training_run::TrainingRuns;
-use super::{bands, out_of_memory, snapshot_category, snapshot_leak};
+use super::{bands, out_of_memory};
+#[cfg(feature = "training")]
+use super::{snapshot_category, snapshot_leak, training_run::TrainingRuns};
 use crate::analyze::result::AnalysisResult;
 use crate::memory::MemorySnapshot;
 use crate::memory::snapshot::Action;
@@ -143,14 +144,17 @@ fn memory_by_device(snapshot: &MemorySnapshot, lives: &[SnapshotAllocation]) -> 
         row.cached_bytes = sum(&pools, |pool: &MemoryPoolRow| pool.cached_bytes);
         row.split_bytes = sum(&pools, |pool: &MemoryPoolRow| pool.split_bytes);
     }
+    #[cfg(feature = "training")]
     let categories = snapshot_category::categories(lives, &devices);
     let holders = holders(snapshot, &held_at_peak(lives, &devices));
     let none = "the snapshot contains no memory and no actions of the allocator";
-    AnalysisResult::of(&TABLE, devices.into_values(), none)
-        .and(&SERIES, points)
-        .and(&holder::TABLE, holders)
+    let answer =
+        AnalysisResult::of(&TABLE, devices.into_values(), none).and(&SERIES, points).and(&holder::TABLE, holders);
+    #[cfg(feature = "training")]
+    let answer = answer
         .and(&snapshot_category::TABLE, categories)
-        .and(&snapshot_leak::TABLE, snapshot_leak::leaks(snapshot, lives, &TrainingRuns::of(snapshot, lives)))
+        .and(&snapshot_leak::TABLE, snapshot_leak::leaks(snapshot, lives, &TrainingRuns::of(snapshot, lives)));
+    answer
 }
 
 /// Memory at the end.

@@ -102,8 +102,13 @@ impl TrainingRuns {
         runs.filter(|run| run.phase == StackPhase::Backward).map(|run| run.start).collect()
     }
 
+    /// Sets the categories of allocations.
+    pub(super) fn categorize(&self, lives: &mut [SnapshotAllocation]) {
+        lives.iter_mut().for_each(|life| life.category = self.category(life));
+    }
+
     /// The purpose of an allocation, as far as its stack and its lifetime tell.
-    pub(super) fn category(&self, life: &SnapshotAllocation) -> MemoryCategory {
+    fn category(&self, life: &SnapshotAllocation) -> MemoryCategory {
         let Some(phase) = self.phase(life.stack) else { return MemoryCategory::Unknown };
         match (phase, life.last) {
             (StackPhase::Setup, None) => return MemoryCategory::Parameter,
