@@ -200,13 +200,21 @@ def training(keep: Callable[[list[Any], Any, Any], None], folder: Path) -> list[
         optimizer.step()
         keep(kept, hidden, loss)
 
-    activities = [torch.profiler.ProfilerActivity.CPU]
-    with torch.profiler.profile(activities=activities, profile_memory=True, with_stack=True) as prof:
+    # Only a profiler with a schedule records its steps.
+    options: dict[str, Any] = {
+        "schedule": torch.profiler.schedule(wait=0, warmup=0, active=6, repeat=1),
+        "with_stack": True,
+    }
+    path = folder / "trace.json"
+    with torch.profiler.profile(
+        activities=[torch.profiler.ProfilerActivity.CPU],
+        on_trace_ready=lambda prof: prof.export_chrome_trace(str(path)),
+        profile_memory=True,
+        **options,
+    ) as prof:
         for _ in range(6):
             step()
             prof.step()
-    path = folder / "trace.json"
-    prof.export_chrome_trace(str(path))
     found = ks.read(path).findings().select("finding", "subject", "count", "detail", "confidence").rows()
     return [row for rule, *row in found if rule == "memory_leak"]
 

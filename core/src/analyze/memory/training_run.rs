@@ -110,7 +110,8 @@ impl TrainingRuns {
     /// The purpose of an allocation, as far as its stack and its lifetime tell.
     fn category(&self, life: &SnapshotAllocation) -> MemoryCategory {
         let Some(phase) = self.phase(life.stack) else { return MemoryCategory::Unknown };
-        match (phase, life.last) {
+        let freed = life.released.or(life.last);
+        match (phase, freed) {
             (StackPhase::Setup, None) => return MemoryCategory::Parameter,
             (StackPhase::Optimizer, None) => return MemoryCategory::OptimizerState,
             _ => {}
@@ -119,8 +120,8 @@ impl TrainingRuns {
         let known = life.first.and_then(|first| runs.partition_point(|run| run.start <= first).checked_sub(1));
         let Some((own, later)) = known.and_then(|at| runs[at..].split_first()) else { return MemoryCategory::Unknown };
         let is_freed_before =
-            |next: Option<&PhaseRun>| life.last.is_some_and(|last| next.is_none_or(|run| last < run.start));
-        let is_freed_inside = life.last.is_some_and(|last| last <= own.end);
+            |next: Option<&PhaseRun>| freed.is_some_and(|freed| next.is_none_or(|run| freed < run.start));
+        let is_freed_inside = freed.is_some_and(|freed| freed <= own.end);
         match phase {
             StackPhase::Backward if is_freed_inside => MemoryCategory::AutogradDetail,
             // Freed after the last action that is known to be of the pass: maybe after its end.
