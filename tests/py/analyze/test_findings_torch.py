@@ -187,7 +187,7 @@ def test_memory_that_is_not_there(tmp_path: Path) -> None:
 
 
 def training(keep: Callable[[list[Any], Any, Any], None], folder: Path) -> list[tuple[str, int, str, float]]:
-    """Leaks of six steps that keep something of each."""
+    """Leaks of ten steps that keep something of each."""
     kept: list[Any] = []
     first, last = torch.nn.Linear(64, 256), torch.nn.Linear(256, 8)
     optimizer = torch.optim.Adam([*first.parameters(), *last.parameters()])
@@ -202,7 +202,7 @@ def training(keep: Callable[[list[Any], Any, Any], None], folder: Path) -> list[
 
     # Only a profiler with a schedule records its steps.
     options: dict[str, Any] = {
-        "schedule": torch.profiler.schedule(wait=0, warmup=0, active=6, repeat=1),
+        "schedule": torch.profiler.schedule(wait=0, warmup=0, active=10, repeat=1),
         "with_stack": True,
     }
     path = folder / "trace.json"
@@ -212,7 +212,7 @@ def training(keep: Callable[[list[Any], Any, Any], None], folder: Path) -> list[
         profile_memory=True,
         **options,
     ) as prof:
-        for _ in range(6):
+        for _ in range(10):
             step()
             prof.step()
     found = ks.read(path).findings().select("finding", "subject", "count", "detail", "confidence").rows()
@@ -231,9 +231,10 @@ def test_memory_that_each_step_keeps(tmp_path: Path) -> None:
     assert "test_findings_torch.py" in subject
     assert subject.endswith(": step")
     # 128 rows of 256 floats.
-    assert detail.startswith("128.0 KiB per iteration on cpu, in 4 iterations, mostly by aten::")
-    assert count == 4
-    assert 0.5 < confidence < 0.6
+    assert detail.startswith("128.0 KiB per iteration on cpu, in ")
+    # Neither the first step counts, nor the last, nor those that are slow as they warm up.
+    assert 2 <= count <= 8
+    assert confidence == pytest.approx(0.8 * count / (count + 2))
     assert training(lambda kept, _, loss: kept.append(loss.item()), tmp_path) == []
     # A list that keeps the last two steps does not grow.
     assert training(keep_two, tmp_path) == []
