@@ -126,6 +126,16 @@ fn stacks_and_lifetimes_tell_the_purpose_of_memory() {
 }
 
 #[test]
+fn without_stacks_of_a_pass_activations_are_unknown() {
+    let mut history = History::default();
+    for _ in 0..2 {
+        history.take(20, 100, "forward").take(60, 16, "").free(20, 100, "").take(80, 5, "optimizer");
+        history.free(80, 5, "optimizer").free(60, 16, "zero_grad");
+    }
+    assert_eq!(history.categories(), expected(&[("temporary", (1, 5)), ("unknown", (5, 237))]));
+}
+
+#[test]
 fn a_page_colours_bands_by_category_where_it_can_be_told() {
     let page = |history: &History| MemorySession::new(history.snapshot()).page("snapshot");
     let mut training = History::default();

@@ -127,11 +127,12 @@ impl TrainingRuns {
             // Freed after the last action that is known to be of the pass: maybe after its end.
             StackPhase::Backward if later.is_empty() || is_freed_before(later.first()) => MemoryCategory::Unknown,
             StackPhase::Backward => MemoryCategory::Gradient,
-            StackPhase::Forward | StackPhase::Optimizer if is_freed_before(later.first()) => MemoryCategory::Temporary,
+            StackPhase::Optimizer if !later.is_empty() && is_freed_before(later.first()) => MemoryCategory::Temporary,
+            // Without stacks of the pass, activations look like temporary memory.
             StackPhase::Forward => match later {
-                [pass, after @ ..] if pass.phase == StackPhase::Backward && is_freed_before(after.first()) => {
-                    MemoryCategory::Activation
-                }
+                [pass, ..] if pass.phase != StackPhase::Backward => MemoryCategory::Unknown,
+                [pass, ..] if is_freed_before(Some(pass)) => MemoryCategory::Temporary,
+                [_, after @ ..] if is_freed_before(after.first()) => MemoryCategory::Activation,
                 _ => MemoryCategory::Unknown,
             },
             _ => MemoryCategory::Unknown,
