@@ -33,6 +33,7 @@ pub mod read;
 pub mod replay;
 pub mod schema;
 mod sort;
+mod sorted_map;
 pub mod strings;
 pub mod table;
 mod threads;

@@ -191,6 +191,19 @@ def _fail_to_allocate(program: Program, num_bytes: int) -> None:
     program.idle(60)
 
 
+def memory_leak(program: Program) -> None:
+    """A list keeps activations, so that each iteration takes 16 MiB more than the last."""
+    for number in program.iterations(6):
+        with program.frame("model.py(41): forward"):
+            with program.operator("aten::relu", [[TOKENS, 4 * WIDTH]]):
+                address, taken = number * 16 * MIB, 512 + 16 * (number + 1)
+                totals = {"Total Allocated": taken * MIB, "Total Reserved": 1024 * MIB}
+                place = {"Addr": address, "Device Type": 1, "Device Id": 0}
+                program.instant("[memory]", {"Bytes": 16 * MIB, **place, **totals})
+                program.kernel(RELU, 20)
+        program.train()
+
+
 # --- operators -----------------------------------------------------------------------------------
 
 
@@ -421,6 +434,7 @@ _LARGE: Loops = (
     start_up,
     allocation_in_steady_state,
     out_of_memory,
+    memory_leak,
     exposed_communication,
     uncaptured_decode,
     padded_graph,

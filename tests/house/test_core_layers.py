@@ -14,7 +14,7 @@ pytestmark = pytest.mark.unit
 LAYERS = Layers(
     modules={
         "base": {
-            *("error", "event_kind", "warning", "time", "id", "strings", "threads", "sort"),
+            *("error", "event_kind", "warning", "time", "id", "strings", "threads", "sort", "sorted_map"),
             *("label", "operator_name", "vendor"),
         },
         "json": {"json"},

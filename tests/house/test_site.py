@@ -69,7 +69,7 @@ def test_a_synthetic_example_has_the_finding(synthetic: Patterns) -> None:
         found = [row[1:] for row in rows if row[0] == rule]
         assert found, rule
         cost_ns, evidence = found[0]
-        assert cost_ns > 0, rule
+        assert cost_ns > 0 or rule == "memory_leak", f"{rule} costs no time"
         assert json.loads(evidence) or rule == "straggler", f"{rule} has no evidence"
         assert isinstance(pattern.shown, ks.TraceSet) == (rule in OF_RANKS), rule
 

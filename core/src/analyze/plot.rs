@@ -53,8 +53,10 @@ pub enum Plot {
         bottom: &'static str,
         /// The column of heights.
         height: &'static str,
-        /// The column that names and colours the rectangle.
+        /// The column that names the rectangle; also colours it, where nothing else does.
         label: &'static str,
+        /// The column of categories of memory, which colour the rectangles.
+        colour: &'static str,
         /// The column that tells the panels apart.
         panel: &'static str,
     },

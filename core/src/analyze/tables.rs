@@ -19,6 +19,7 @@ pub(crate) use super::heatmap::grouped::GROUPED as GROUPED_HEATMAP;
 pub(crate) use super::idle::{GAPS, TABLE as IDLE};
 pub(crate) use super::kernel::TABLE as KERNELS;
 pub(crate) use super::kernel_class::TABLE as KERNELS_BY_CLASS;
+pub(crate) use super::memory::allocation_life::{SnapshotAllocation, lives as snapshot_allocations};
 pub(crate) use super::memory::bands::{BandAxis, TABLE as MEMORY_BANDS, extent as memory_extent, memory_bands};
 pub(crate) use super::memory::category::TABLE as MEMORY_CATEGORIES;
 pub(crate) use super::memory::holder::TABLE as MEMORY_HOLDERS;
@@ -28,7 +29,12 @@ pub(crate) use super::memory::out_of_memory::TABLE as OUT_OF_MEMORY;
 pub(crate) use super::memory::owner::TABLE as MEMORY_OWNERS;
 pub(crate) use super::memory::pool::TABLE as MEMORY_POOLS;
 pub(crate) use super::memory::row::TABLE as MEMORY;
-pub(crate) use super::memory::snapshot::{SERIES as SNAPSHOT_SERIES, TABLE as SNAPSHOT_MEMORY};
+pub(crate) use super::memory::snapshot::{SERIES as SNAPSHOT_SERIES, TABLE as SNAPSHOT_MEMORY, memory_without_bands};
+#[cfg(feature = "training")]
+pub(crate) use super::memory::snapshot_category::TABLE as SNAPSHOT_CATEGORIES;
+#[cfg(feature = "training")]
+pub(crate) use super::memory::snapshot_leak::TABLE as MEMORY_LEAKS;
+pub(crate) use super::memory::state::memory_state_of;
 pub(crate) use super::module::{CLASSES as MODULES_BY_CLASS, TABLE as MODULES};
 pub(crate) use super::operator::TABLE as OPERATORS;
 pub(crate) use super::overlap::TABLE as OVERLAP;

@@ -72,11 +72,19 @@ impl Stacks {
         self.members.len()
     }
 
+    /// All distinct frames, by id.
+    pub fn all_frames(&self) -> &[Frame] {
+        &self.frames
+    }
+
+    /// The ids of the frames of a stack, innermost first; none of one that there is not.
+    pub fn frame_ids(&self, stack: StackId) -> &[FrameId] {
+        if stack.index() < self.ends.len() { slice(&self.members, &self.ends, stack.0) } else { &[] }
+    }
+
     /// The frames of a stack, innermost first; none of one that there is not.
     pub fn frames(&self, stack: StackId) -> impl Iterator<Item = Frame> {
-        let is_known = stack.index() < self.ends.len();
-        let members = if is_known { slice(&self.members, &self.ends, stack.0) } else { &[] };
-        members.iter().map(|frame| self.frames[frame.index()])
+        self.frame_ids(stack).iter().map(|frame| self.frames[frame.index()])
     }
 
     /// A frame among those of all stacks: the stack, how far it is from the innermost frame, and

@@ -11,18 +11,21 @@ use super::response::Response;
 use super::screen::Screen;
 use super::session::Session;
 use super::svg::finished;
-use crate::analyze::tables::BandAxis;
-use crate::analyze::{memory_state, tables};
+use crate::analyze::tables::{self, BandAxis, SnapshotAllocation};
 use crate::error::Error;
 use crate::memory::MemorySnapshot;
 
 /// A memory snapshot on a screen.
-pub struct MemorySession(Arc<MemorySnapshot>);
+pub struct MemorySession {
+    snapshot: Arc<MemorySnapshot>,
+    allocations: Vec<SnapshotAllocation>,
+}
 
 impl MemorySession {
     /// Holds a snapshot.
     pub fn new(snapshot: impl Into<Arc<MemorySnapshot>>) -> Self {
-        Self(snapshot.into())
+        let snapshot = snapshot.into();
+        Self { allocations: tables::snapshot_allocations(&snapshot), snapshot }
     }
 
     /// The body of the page, as HTML. It needs no scripts.
@@ -38,7 +41,7 @@ impl MemorySession {
     /// # Ok::<(), kinetoscope::Error>(())
     /// ```
     pub fn page(&self, title: &str) -> String {
-        memory_page(&self.0, title)
+        memory_page(&self.snapshot, &self.allocations, title)
     }
 
     /// Answers a request with a part of the page, as HTML: `bands` in a window of an axis, the
@@ -48,26 +51,28 @@ impl MemorySession {
     }
 
     fn answer(&self, request: &[u8]) -> Result<Response, Error> {
+        let (snapshot, allocations) = (&self.snapshot, &self.allocations[..]);
         let fields = RequestFields::parse(request)?;
         let kind: String = fields.get("type")?;
         let html = match &kind[..] {
             "bands" => {
                 let name: String = fields.get("axis")?;
                 let axis = BandAxis::named(&name).ok_or_else(|| unexpected("the axis time or actions", name))?;
-                let (first, last) = tables::memory_extent(&self.0, axis);
+                let (first, last) = tables::memory_extent(snapshot, axis);
                 // Offsets are exact below 2^53 ns, a hundred days.
                 let at = |offset: f64| first.saturating_add(offset as i64).clamp(first, last);
-                band_figure(&self.0, axis, (at(fields.get("start")?), at(fields.get("end")?)))
+                let window = (at(fields.get("start")?), at(fields.get("end")?));
+                band_figure(&tables::memory_bands(snapshot, allocations, axis, window), axis)
             }
             "state" => {
-                let state = memory_state(&self.0, &fields.get::<String>("at")?)?;
+                let state = tables::memory_state_of(snapshot, allocations, &fields.get::<String>("at")?)?;
                 let session = Session::default();
                 let screen = Screen::new(&session, TimeAlignment::default(), false);
                 memory_at(&ReportSource::of(&screen), &state)
             }
             "events" => {
                 let (text, first): (String, usize) = (fields.get("text")?, fields.get("first")?);
-                Ok(found_events(&self.0, &text, first))
+                Ok(found_events(snapshot, &text, first))
             }
             _ => return Err(unexpected("a request of type bands, state or events", kind)),
         };

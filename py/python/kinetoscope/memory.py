@@ -51,11 +51,19 @@ class MemorySnapshot(Tables):
         Further tables:
 
         * `memory_bands`: each allocation as a band over time, from the earliest upwards; the 400
-          largest of a device, then all others together. `plot` draws it, with the peak.
+          largest of a device, then all others together. `plot` draws it by category, with the peak.
         * `memory_series`: requested, allocated and reserved bytes after each action
         * `memory_holders`: bytes in use at the peak, by origin. `site` is the innermost frame
           outside of torch, `stack_id` refers to `frames`. Both are null for allocations before the
           first action.
+        * `memory_categories`: bytes at the peak by purpose, as far as stacks tell. Memory of
+          `torch.nn.Module` that stays is `parameter`, that of `torch.optim` `optimizer_state`.
+          Memory made in a backward pass is `gradient` if alive at its end, else `autograd_detail`.
+          Memory made before the pass and freed in it is `activation`; memory freed in the phase
+          that made it is `temporary`. The rest is `unknown`. Passes need stacks of C++.
+        * `memory_leaks`: origins of which each iteration keeps memory, and all memory grows. An
+          iteration is from one backward pass to the next; the first and the last two do not count.
+          `iteration_bytes` is the mean; `confidence` grows with the number of iterations.
         * `out_of_memory`: each allocation that failed. `cause` is the first kind of memory that,
           with all before it, would have been enough. In order: that of the device (`limit`: the
           process may not take it), free `pieces` of the same pool and stream, then of `streams`.

@@ -184,3 +184,57 @@ def test_memory_that_is_not_there(tmp_path: Path) -> None:
     failed = found(step, tmp_path, profile_memory=True)
     assert failed["out_of_memory"] == 3
     assert "out_of_memory" not in found(lambda: torch.ones(64), tmp_path, profile_memory=True)
+
+
+def training(keep: Callable[[list[Any], Any, Any], None], folder: Path) -> list[tuple[str, int, str, float]]:
+    """Leaks of ten steps that keep something of each."""
+    kept: list[Any] = []
+    first, last = torch.nn.Linear(64, 256), torch.nn.Linear(256, 8)
+    optimizer = torch.optim.Adam([*first.parameters(), *last.parameters()])
+
+    def step() -> None:
+        hidden = torch.relu(first(torch.randn(128, 64)))
+        loss = last(hidden).square().mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        keep(kept, hidden, loss)
+
+    # Only a profiler with a schedule records its steps.
+    options: dict[str, Any] = {
+        "schedule": torch.profiler.schedule(wait=0, warmup=0, active=10, repeat=1),
+        "with_stack": True,
+    }
+    path = folder / "trace.json"
+    with torch.profiler.profile(
+        activities=[torch.profiler.ProfilerActivity.CPU],
+        on_trace_ready=lambda prof: prof.export_chrome_trace(str(path)),
+        profile_memory=True,
+        **options,
+    ) as prof:
+        for _ in range(10):
+            step()
+            prof.step()
+    found = ks.read(path).findings().select("finding", "subject", "count", "detail", "confidence").rows()
+    return [row for rule, *row in found if rule == "memory_leak"]
+
+
+def keep_two(kept: list[Any], hidden: Any, _: Any) -> None:
+    kept.append(hidden.detach())
+    del kept[:-2]
+
+
+def test_memory_that_each_step_keeps(tmp_path: Path) -> None:
+    leaks = training(lambda kept, hidden, _: kept.append(hidden.detach()), tmp_path)
+    assert len(leaks) == 1
+    subject, count, detail, confidence = leaks[0]
+    assert "test_findings_torch.py" in subject
+    assert subject.endswith(": step")
+    # 128 rows of 256 floats.
+    assert detail.startswith("128.0 KiB per iteration on cpu, in ")
+    # Neither the first step counts, nor the last, nor those that are slow as they warm up.
+    assert 2 <= count <= 8
+    assert confidence == pytest.approx(0.8 * count / (count + 2))
+    assert training(lambda kept, _, loss: kept.append(loss.item()), tmp_path) == []
+    # A list that keeps the last two steps does not grow.
+    assert training(keep_two, tmp_path) == []

@@ -246,6 +246,25 @@ def test_a_snapshot_without_actions_is_its_own_peak() -> None:
     assert nothing.memory().reason is not None
 
 
+def test_stacks_tell_what_the_memory_of_a_recorded_snapshot_is_for(data: Path) -> None:
+    snapshot = ks.read(data / "memory_cuda/trained.pickle.gz")
+    assert isinstance(snapshot, ks.MemorySnapshot)
+    answer = snapshot.memory()
+    rows = answer.tables["memory_categories"].select("category", "num_allocations", "kept_bytes").rows()
+    categories = {category: numbers for category, *numbers in rows}
+    # Four layers of a norm and two linear layers, each with weight and bias: 4 bytes a number.
+    numbers = 4 * (2 * 512 + 512 * 2048 + 2048 + 2048 * 512 + 512)
+    assert categories["parameter"] == [24, 4 * numbers]
+    # Two moments of each parameter, and one counter each, of fused AdamW.
+    assert categories["optimizer_state"] == [72, 4 * (2 * numbers + 24)]
+    assert categories["activation"][0] > 0
+    assert categories["gradient"][0] >= 24
+    peak = answer.select("peak_requested_bytes").rows()
+    at_peak = answer.tables["memory_categories"].select("peak_bytes").rows()
+    assert sum(size for (size,) in at_peak) == peak[0][0]
+    assert answer.tables["memory_leaks"].rows() == []
+
+
 @pytest.mark.parametrize("size", [-(2**63), 2**63 - 1])
 def test_sizes_that_no_memory_has_are_survived(size: int) -> None:
     actions = [action(name, 1, size, 1, "f") for name in ("free_completed", "alloc", "segment_free", "segment_alloc")]

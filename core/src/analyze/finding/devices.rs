@@ -1,22 +1,20 @@
 //! Busy times of each device of a process.
 
-use std::collections::BTreeMap;
-
 use crate::analyze::interval::{RangeCover, difference, union};
+use crate::sorted_map::SortedMap;
 use crate::time::TimeRange;
 
 /// When the devices worked: each of them, and any.
 pub(super) struct DeviceBusyTimes {
     pub(super) any: RangeCover,
-    each: BTreeMap<Option<i64>, RangeCover>,
+    each: SortedMap<Option<i64>, RangeCover>,
 }
 
 impl DeviceBusyTimes {
     pub(super) fn of(work: impl Iterator<Item = (Option<i64>, TimeRange)>) -> Self {
-        let mut each: BTreeMap<_, Vec<_>> = BTreeMap::new();
-        work.for_each(|(device, time)| each.entry(device).or_default().push(time));
-        let each: BTreeMap<_, _> = each.into_iter().map(|(device, times)| (device, RangeCover::of(times))).collect();
-        Self { any: RangeCover::of(each.values().flat_map(RangeCover::ranges).copied().collect()), each }
+        let each = by_device(work).map(RangeCover::of);
+        let any = each.iter().flat_map(|(_, cover)| cover.ranges()).copied().collect();
+        Self { any: RangeCover::of(any), each }
     }
 
     /// The time of a range in which a device did not work.
@@ -33,12 +31,19 @@ impl DeviceBusyTimes {
 
     /// When a device did not work, as far as any of its ranges reach.
     pub(super) fn outside(&self, ranges: impl Iterator<Item = (Option<i64>, TimeRange)>) -> Vec<TimeRange> {
-        let mut asked: BTreeMap<_, Vec<_>> = BTreeMap::new();
-        ranges.for_each(|(device, range)| asked.entry(device).or_default().push(range));
-        let left = asked.into_iter().flat_map(|(device, ranges)| {
+        let left = by_device(ranges).into_vec().into_iter().flat_map(|(device, ranges)| {
             let ranges = union(ranges);
             self.each.get(&device).map_or_else(|| ranges.clone(), |cover| difference(&ranges, cover.ranges()))
         });
         union(left.collect())
     }
+}
+
+fn by_device(ranges: impl Iterator<Item = (Option<i64>, TimeRange)>) -> SortedMap<Option<i64>, Vec<TimeRange>> {
+    let ranges: Vec<_> = ranges.collect();
+    let mut devices: SortedMap<_, Vec<TimeRange>> = SortedMap::of(ranges.iter().map(|(device, _)| *device));
+    for (device, range) in ranges {
+        devices.get_mut(&device).into_iter().for_each(|all| all.push(range));
+    }
+    devices
 }

@@ -1,7 +1,5 @@
 //! Finds failed allocations.
 
-use std::collections::BTreeMap;
-
 use super::super::memory::{AllocatorRecord, MemoryDevice, allocator_records, device_name, operator};
 use super::super::number_text::size_text;
 use super::rule::{Rule, RuleScope};
@@ -23,10 +21,10 @@ const FRAGMENTED: &str = "reduce fragmentation, as enough memory was reserved in
      PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, or keep shapes alike";
 
 fn found(context: &RuleContext<'_>) -> Vec<RuleMatch> {
-    let mut devices: BTreeMap<MemoryDevice, Vec<AllocatorRecord<'_>>> = BTreeMap::new();
-    allocator_records(context.selection, "[OutOfMemory]")
-        .for_each(|record| devices.entry(record.device()).or_default().push(record));
-    devices.into_iter().map(|(device, failures)| of_device(context, device, &failures)).collect()
+    let mut failures: Vec<_> = allocator_records(context.selection, "[OutOfMemory]").collect();
+    sort::by_key(&mut failures, AllocatorRecord::device);
+    let devices = failures.chunk_by(|a, b| a.device() == b.device());
+    devices.map(|failures| of_device(context, failures[0].device(), failures)).collect()
 }
 
 fn of_device(context: &RuleContext<'_>, device: MemoryDevice, failures: &[AllocatorRecord<'_>]) -> RuleMatch {

@@ -1,11 +1,10 @@
 //! Finds decode steps that replay a graph of a larger batch.
 
-use std::collections::BTreeMap;
-
 use super::super::number_text::plural;
 use super::rule::{Rule, RuleScope};
 use super::rule_context::{JsonArgs, RuleContext};
 use super::rule_match::{RuleMatch, by_subject};
+use crate::sort;
 use crate::time::add_ns;
 use crate::trace::arg_key::ArgKey;
 use crate::trace::step_name::{Phase, StepFacts};
@@ -27,16 +26,16 @@ const MATMULS: [&str; 3] = ["aten::mm", "aten::addmm", "aten::linear"];
 #[derive(Default)]
 struct ReplayedStep {
     dur_ns: i64,
-    /// How many matmuls have so many rows.
-    num_rows: BTreeMap<u64, usize>,
+    /// Rows of each matmul.
+    rows: Vec<u64>,
 }
 
 fn found(context: &RuleContext<'_>) -> Vec<RuleMatch> {
     let iterations = &context.links.iterations;
-    let padded = steps(context).into_iter().filter_map(|(place, step)| {
-        let iteration = &iterations[place as usize];
+    let padded = steps(context).into_iter().zip(iterations).filter_map(|(mut step, iteration)| {
         let tokens = tokens(&iteration.facts)?;
-        let (rows, _) = step.num_rows.into_iter().max_by_key(|(_, count)| *count)?;
+        sort::ascending(&mut step.rows);
+        let rows = step.rows.chunk_by(|a, b| a == b).max_by_key(|same| same.len())?[0];
         let padding = rows.checked_sub(tokens).filter(|padding| *padding > 0)?;
         let cost_ns = step.dur_ns as f64 * padding as f64 / rows as f64;
         Some((format!("graph of {}", plural(rows as usize, "token")), cost_ns as i64, iteration.event))
@@ -55,9 +54,10 @@ fn tokens(facts: &StepFacts) -> Option<u64> {
     facts.generation.num_tokens.or(facts.generation.num_requests).or(facts.num_requests).filter(|_| is_decode)
 }
 
-/// Steps that replayed work whose capture is known.
-fn steps(context: &RuleContext<'_>) -> BTreeMap<u32, ReplayedStep> {
-    let mut steps: BTreeMap<u32, ReplayedStep> = BTreeMap::new();
+/// For each iteration, the replayed work whose capture is known.
+fn steps(context: &RuleContext<'_>) -> Vec<ReplayedStep> {
+    let mut steps: Vec<ReplayedStep> = Vec::new();
+    steps.resize_with(context.links.iterations.len(), ReplayedStep::default);
     if !context.links.iterations.iter().any(|iteration| tokens(&iteration.facts).is_some()) {
         return steps;
     }
@@ -65,12 +65,12 @@ fn steps(context: &RuleContext<'_>) -> BTreeMap<u32, ReplayedStep> {
     for row in context.selection.device_work() {
         let Some(captured) = context.linked.captured(row) else { continue };
         let Some(place) = context.links.iteration.get(row) else { continue };
-        let step = steps.entry(place).or_default();
+        let step = &mut steps[place as usize];
         add_ns(&mut step.dur_ns, context.time(row as u32).dur().0);
         let operator = context.links.operator.get(row).filter(|_| captured.has_inputs());
         let operator = operator.filter(|row| MATMULS.contains(&context.operator(*row)));
         if let Some(rows) = operator.and_then(|operator| rows(&mut shapes, operator)) {
-            *step.num_rows.entry(rows).or_default() += 1;
+            step.rows.push(rows);
         }
     }
     steps

@@ -26,7 +26,7 @@ pub(super) struct RuleMatch {
     pub(super) advice: Option<String>,
     /// Rows, or later their ids, the costliest first.
     pub(super) evidence: Vec<u32>,
-    /// Whether the program failed there, so it is reported whatever it costs.
+    /// Whether the program failed there, or will: it is reported whatever it costs.
     #[serde(default)]
     pub(super) is_failure: bool,
     /// When it costs; `None` where that is unknown.

@@ -1,13 +1,13 @@
 //! Finds iterations that replay many small graphs.
 
-use std::collections::BTreeMap;
-
 use super::super::interval::{total_ns, union};
 use super::super::number_text::plural;
 use super::super::statistics::median;
 use super::rule::{Rule, RuleScope};
 use super::rule_context::RuleContext;
 use super::rule_match::RuleMatch;
+use crate::sort;
+use crate::sorted_map::SortedMap;
 use crate::time::TimeRange;
 use crate::vendor::launches_graph;
 
@@ -29,33 +29,42 @@ const MAX_KERNELS: i64 = 16;
 
 fn found(context: &RuleContext<'_>) -> Vec<RuleMatch> {
     let lost = &context.links.lost_launches;
-    let mut num_kernels: BTreeMap<u32, i64> = BTreeMap::new();
-    for (launch, _) in context.links.launched.pairs() {
+    let is_graph = |launch: &u32| {
         let is_whole = lost.binary_search(launch).is_err();
-        if is_whole && launches_graph(context.name(*launch)) && context.selection.begins_inside(*launch as usize) {
-            *num_kernels.entry(*launch).or_default() += 1;
+        is_whole && launches_graph(context.name(*launch)) && context.selection.begins_inside(*launch as usize)
+    };
+    let mut kernels: Vec<u32> =
+        context.links.launched.pairs().iter().map(|(launch, _)| *launch).filter(is_graph).collect();
+    sort::ascending(&mut kernels);
+    // The graphs that replay in each iteration, with the number of their kernels.
+    let mut graphs: Vec<(Option<u32>, u32, i64)> = Vec::new();
+    for same in kernels.chunk_by(|a, b| a == b).filter(|same| context.is_in_loop(same[0])) {
+        graphs.push((context.links.iteration.get(same[0] as usize), same[0], same.len() as i64));
+    }
+    sort::ascending(&mut graphs);
+    let iterations = graphs.chunk_by(|a, b| a.0 == b.0);
+    let is_small = |graphs: &&[(Option<u32>, u32, i64)]| {
+        graphs.len() >= MIN_GRAPHS && median(graphs.iter().map(|(.., kernels)| *kernels)) <= MAX_KERNELS
+    };
+    let iterations: Vec<_> = iterations.filter(is_small).collect();
+    let mut idle: SortedMap<u32, Vec<TimeRange>> =
+        SortedMap::of(iterations.iter().flat_map(|graphs| graphs.iter()).map(|(_, launch, _)| *launch));
+    for (launch, time) in context.late_launches() {
+        if let Some(times) = idle.get_mut(&launch) {
+            times.push(time);
         }
     }
-    let mut graphs: BTreeMap<Option<u32>, Vec<u32>> = BTreeMap::new();
-    for launch in num_kernels.keys().filter(|launch| context.is_in_loop(**launch)) {
-        graphs.entry(context.links.iteration.get(*launch as usize)).or_default().push(*launch);
+    let mut idle = idle.into_vec();
+    idle.retain(|(_, times)| !times.is_empty());
+    for (_, times) in &mut idle {
+        *times = union(times.iter().flat_map(|time| context.idle_parts(*time)).collect());
     }
-    graphs.retain(|_, launches| {
-        launches.len() >= MIN_GRAPHS && median(launches.iter().map(|launch| num_kernels[launch])) <= MAX_KERNELS
-    });
-    let mut idle: BTreeMap<u32, Vec<TimeRange>> = BTreeMap::new();
-    for (launch, time) in context.late_launches().filter(|(launch, _)| num_kernels.contains_key(launch)) {
-        if graphs.contains_key(&context.links.iteration.get(launch as usize)) {
-            idle.entry(launch).or_default().extend(context.idle_parts(time));
-        }
-    }
-    let idle: Vec<(u32, Vec<TimeRange>)> = idle.into_iter().map(|(launch, times)| (launch, union(times))).collect();
     let costs: Vec<_> = idle.iter().map(|(launch, times)| (total_ns(times), *launch)).collect();
     if costs.is_empty() {
         return Vec::new();
     }
-    let in_one = median(graphs.values().map(|launches| launches.len() as i64));
-    let size = median(graphs.values().flatten().map(|launch| num_kernels[launch]));
+    let in_one = median(iterations.iter().map(|graphs| graphs.len() as i64));
+    let size = median(iterations.iter().flat_map(|graphs| graphs.iter()).map(|(.., kernels)| *kernels));
     let detail = format!("{in_one} graphs of {} in an iteration", plural(size as usize, "kernel"));
     let during = union(idle.into_iter().flat_map(|(_, times)| times).collect());
     vec![RuleMatch::of("graphs", costs, 0.8).during(during).detailed(detail)]

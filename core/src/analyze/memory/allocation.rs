@@ -8,26 +8,26 @@ use crate::time::Ts;
 
 /// An allocation.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Allocation {
-    pub(super) device: MemoryDevice,
-    pub(super) bytes: i64,
+pub(in crate::analyze) struct Allocation {
+    pub(in crate::analyze) device: MemoryDevice,
+    pub(in crate::analyze) bytes: i64,
     /// Row of the innermost event around its making.
-    pub(super) around: Option<u32>,
+    pub(in crate::analyze) around: Option<u32>,
     /// The place of its making among the changes.
-    pub(super) first: usize,
+    pub(in crate::analyze) first: usize,
     /// That of its release.
-    last: Option<usize>,
-    pub(super) since: Ts,
+    pub(in crate::analyze) last: Option<usize>,
+    pub(in crate::analyze) since: Ts,
     /// When it was released, if it was.
-    pub(super) until: Option<Ts>,
+    pub(in crate::analyze) until: Option<Ts>,
     /// Whether it was there when its device had the most allocated.
-    pub(super) is_at_peak: bool,
+    pub(in crate::analyze) is_at_peak: bool,
 }
 
 /// All allocations, in the order of their making.
 ///
 /// An address that is allocated again was released, even without a record.
-pub(super) fn lives(changes: &[MemoryChange]) -> Vec<Allocation> {
+pub(in crate::analyze) fn lives(changes: &[MemoryChange]) -> Vec<Allocation> {
     let mut lives: Vec<Allocation> = Vec::new();
     let mut held: FxHashMap<(MemoryDevice, i64), usize> = FxHashMap::default();
     for (at, change) in changes.iter().enumerate() {

@@ -2,19 +2,22 @@
 
 use rustc_hash::FxHashMap;
 
+#[cfg(feature = "training")]
+use super::training_run::TrainingRuns;
 use crate::id::StackId;
 use crate::memory::MemorySnapshot;
 use crate::memory::snapshot::{Action, Block};
+use crate::memory::timeline::MemoryCategory;
 
 /// A device; none is pinned memory of the host.
-pub(super) type SnapshotDevice = Option<i64>;
+pub(crate) type SnapshotDevice = Option<i64>;
 
 /// The allocator hands out multiples of this.
 const GRAIN: i64 = 512;
 
 /// An allocation. Its times are places among the actions; `None` is before the first, or never.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct SnapshotAllocation {
+pub(crate) struct SnapshotAllocation {
     pub(super) device: SnapshotDevice,
     pub(super) address: Option<u64>,
     /// The requested size.
@@ -31,6 +34,8 @@ pub(super) struct SnapshotAllocation {
     pub(super) last: Option<usize>,
     /// Whether the file has its block.
     pub(super) has_block: bool,
+    /// Its purpose, as far as the stacks tell.
+    pub(super) category: MemoryCategory,
 }
 
 impl SnapshotAllocation {
@@ -47,6 +52,7 @@ impl SnapshotAllocation {
             is_released_before: false,
             last: None,
             has_block: false,
+            category: MemoryCategory::Unknown,
         })
     }
 
@@ -66,7 +72,7 @@ fn rounded(bytes: i64) -> i64 {
 }
 
 /// All allocations that the actions or the blocks tell of.
-pub(super) fn lives(snapshot: &MemorySnapshot) -> Vec<SnapshotAllocation> {
+pub(crate) fn lives(snapshot: &MemorySnapshot) -> Vec<SnapshotAllocation> {
     let mut found = Lives { lives: Vec::new(), open: FxHashMap::default() };
     for (at, action) in snapshot.actions.iter().enumerate() {
         found.act(at, snapshot.strings.text(action.action), action);
@@ -76,6 +82,8 @@ pub(super) fn lives(snapshot: &MemorySnapshot) -> Vec<SnapshotAllocation> {
             found.hold(segment.device, block, snapshot.strings.text(block.state) != "active_allocated");
         }
     }
+    #[cfg(feature = "training")]
+    TrainingRuns::of(snapshot, &found.lives).categorize(&mut found.lives);
     found.lives
 }
 
@@ -138,6 +146,7 @@ impl Lives {
             is_released_before: is_waiting,
             last: None,
             has_block: true,
+            category: MemoryCategory::Unknown,
         });
     }
 }

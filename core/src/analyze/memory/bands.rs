@@ -1,10 +1,8 @@
 //! Stacks the allocations of a snapshot over time, each as a band.
 
-use std::collections::BTreeMap;
-
 use rustc_hash::FxHashMap;
 
-use super::allocation_life::{SnapshotAllocation, SnapshotDevice, lives};
+use super::allocation_life::{SnapshotAllocation, SnapshotDevice};
 use super::origin::site;
 use crate::analyze::plot::Plot;
 use crate::analyze::result::AnalysisResult;
@@ -12,7 +10,8 @@ use crate::id::StackId;
 use crate::memory::MemorySnapshot;
 use crate::memory::snapshot::Action;
 use crate::sort;
-use crate::table::{Column, Table, int, put_name, text};
+use crate::sorted_map::SortedMap;
+use crate::table::{Column, Table, int, put, put_name, text};
 
 /// The most allocations of a device with a band of their own; the rest is one band.
 const MAX_BANDS: usize = 400;
@@ -40,6 +39,7 @@ pub(crate) struct MemoryBandRow {
     bottom_bytes: i64,
     bytes: i64,
     site: String,
+    category: &'static str,
     stack: Option<StackId>,
 }
 
@@ -58,6 +58,7 @@ const COLUMNS: &[Column<Vec<MemoryBandRow>>] = &[
     int("bottom_bytes", |rows, at| Some(rows[at].bottom_bytes)),
     int("bytes", |rows, at| Some(rows[at].bytes)),
     text("site", |rows, at, out| put_name(out, &rows[at].site)),
+    text("category", |rows, at, out| put(out, rows[at].category)),
     int("stack_id", |rows, at| rows[at].stack.map(|stack| i64::from(stack.0))),
 ];
 
@@ -76,6 +77,7 @@ static ACTION_TABLE: Table<Vec<MemoryBandRow>> = Table {
         int("bottom_bytes", |rows, at| Some(rows[at].bottom_bytes)),
         int("bytes", |rows, at| Some(rows[at].bytes)),
         text("site", |rows, at, out| put_name(out, &rows[at].site)),
+        text("category", |rows, at, out| put(out, rows[at].category)),
     ],
 };
 
@@ -102,7 +104,14 @@ impl BandAxis {
             Self::Time => ["start_ns", "end_ns"],
             Self::Actions => ["start_action", "end_action"],
         };
-        Plot::Bands { time, bottom: "bottom_bytes", height: "bytes", label: "site", panel: "device" }
+        Plot::Bands {
+            time,
+            bottom: "bottom_bytes",
+            height: "bytes",
+            label: "site",
+            colour: "category",
+            panel: "device",
+        }
     }
 }
 
@@ -110,6 +119,8 @@ impl BandAxis {
 struct DeviceBands<'a> {
     device: SnapshotDevice,
     shown: Vec<&'a SnapshotAllocation>,
+    /// The origin of each.
+    sites: Vec<String>,
     rest: Vec<&'a SnapshotAllocation>,
 }
 
@@ -124,16 +135,22 @@ pub(super) fn bands(
     window: Option<(i64, i64)>,
 ) -> Vec<MemoryBandRow> {
     let times = ActionTimes::of(snapshot, axis, window);
-    let mut devices: BTreeMap<SnapshotDevice, Vec<&SnapshotAllocation>> = BTreeMap::new();
     let is_seen = |life: &&SnapshotAllocation| window.is_none() || times.is_seen(life);
-    lives.iter().filter(is_seen).for_each(|life| devices.entry(life.device).or_default().push(life));
+    let mut devices: SortedMap<SnapshotDevice, Vec<&SnapshotAllocation>> =
+        SortedMap::of(lives.iter().map(|life| life.device));
+    for life in lives.iter().filter(is_seen) {
+        if let Some(all) = devices.get_mut(&life.device) {
+            all.push(life);
+        }
+    }
     let of_device = |(device, mut all): (SnapshotDevice, Vec<&'_ SnapshotAllocation>)| {
         sort::by_key(&mut all, |life| std::cmp::Reverse(life.bytes));
         let rest = all.split_off(all.len().min(MAX_BANDS));
         sort::by_key(&mut all, |life| life.first.map_or(0, |first| first + 1));
-        DeviceBands { device, shown: all, rest }.pieces(snapshot, &times)
+        let sites = all.iter().map(|life| site(snapshot, life.stack)).collect();
+        DeviceBands { device, shown: all, sites, rest }.pieces(&times)
     };
-    devices.into_iter().flat_map(of_device).collect()
+    devices.into_vec().into_iter().flat_map(of_device).collect()
 }
 
 /// The place of each action on the axis, and the first and last of each device.
@@ -221,7 +238,7 @@ impl DeviceBands<'_> {
         events
     }
 
-    fn pieces(&self, snapshot: &MemorySnapshot, times: &ActionTimes) -> Vec<MemoryBandRow> {
+    fn pieces(&self, times: &ActionTimes) -> Vec<MemoryBandRow> {
         let (_, end) = times.of_device(self.device);
         let mut rows = Vec::new();
         // Allocations in use from the bottom up, each with where and since when it lies there.
@@ -235,7 +252,7 @@ impl DeviceBands<'_> {
                 (Some(shown), true) => {
                     let Some(place) = stack.iter().position(|(at, ..)| *at == shown) else { continue };
                     for (at, bottom, since) in stack.drain(place..).collect::<Vec<_>>() {
-                        rows.extend(self.piece(snapshot, at, bottom, (since, event.time)));
+                        rows.extend(self.piece(at, bottom, (since, event.time)));
                         if at != shown {
                             stack.push((at, bottom.saturating_sub(event.bytes), event.time));
                         }
@@ -249,7 +266,7 @@ impl DeviceBands<'_> {
             }
         }
         for (at, bottom, since) in stack {
-            rows.extend(self.piece(snapshot, at, bottom, (since, end)));
+            rows.extend(self.piece(at, bottom, (since, end)));
         }
         rows.extend(rest.into_iter().flat_map(|rest| rest.pieces(self.device, self.rest.len())));
         rows
@@ -260,13 +277,7 @@ impl DeviceBands<'_> {
         stack.last().map_or(0, |(top, bottom, _)| bottom.saturating_add(self.shown[*top].bytes))
     }
 
-    fn piece(
-        &self,
-        snapshot: &MemorySnapshot,
-        at: usize,
-        bottom_bytes: i64,
-        (start, end): (i64, i64),
-    ) -> Option<MemoryBandRow> {
+    fn piece(&self, at: usize, bottom_bytes: i64, (start, end): (i64, i64)) -> Option<MemoryBandRow> {
         let life = self.shown[at];
         (start < end).then(|| MemoryBandRow {
             device: self.device,
@@ -275,7 +286,8 @@ impl DeviceBands<'_> {
             end,
             bottom_bytes,
             bytes: life.bytes,
-            site: site(snapshot, life.stack),
+            site: self.sites[at].clone(),
+            category: life.category.name(),
             stack: life.stack,
         })
     }
@@ -339,6 +351,7 @@ impl RestBand {
                     bottom_bytes,
                     bytes,
                     site,
+                    category: "",
                     stack: None,
                 });
             }
@@ -356,9 +369,14 @@ pub(crate) fn extent(snapshot: &MemorySnapshot, axis: BandAxis) -> (i64, i64) {
 }
 
 /// The bands in a window of an axis.
-pub(crate) fn memory_bands(snapshot: &MemorySnapshot, axis: BandAxis, window: (i64, i64)) -> AnalysisResult {
+pub(crate) fn memory_bands(
+    snapshot: &MemorySnapshot,
+    lives: &[SnapshotAllocation],
+    axis: BandAxis,
+    window: (i64, i64),
+) -> AnalysisResult {
     let (start, end) = window;
     let window = (window != extent(snapshot, axis)).then_some(window);
-    let rows = if start < end { bands(snapshot, &lives(snapshot), axis, window) } else { Vec::new() };
+    let rows = if start < end { bands(snapshot, lives, axis, window) } else { Vec::new() };
     AnalysisResult::of(axis.table(), rows, "nothing is in use at this time").drawn(axis.plot())
 }

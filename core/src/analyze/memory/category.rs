@@ -1,7 +1,5 @@
 //! Classifies allocations by the phases in which they were made and released.
 
-use std::collections::BTreeMap;
-
 use rustc_hash::FxHashMap;
 
 use super::allocation::Allocation;
@@ -11,8 +9,9 @@ use crate::analyze::selection::Selection;
 use crate::id::StrId;
 use crate::link::LinkedTrace;
 use crate::sort;
+use crate::sorted_map::SortedMap;
 use crate::table::{Table, int, put_name, text};
-use crate::time::{TimeRange, Ts, add_ns};
+use crate::time::{TimeRange, Ts, add_ns, sum_ns};
 use crate::trace::kind::EventKind;
 
 /// Allocations of one category on one device.
@@ -40,6 +39,9 @@ pub(crate) static TABLE: Table<Vec<CategoryRow>> = Table {
     ],
 };
 
+/// The category of memory from before the first change.
+const PREEXISTING: &str = "preexisting";
+
 /// Allocations by category, those that hold the most at their device's peak first.
 ///
 /// Memory allocated inside `Optimizer.step` and never released is `optimizer_state`. Memory
@@ -50,34 +52,34 @@ pub(crate) static TABLE: Table<Vec<CategoryRow>> = Table {
 /// a device add up to its `peak_allocated_bytes`.
 pub(super) fn categories(selection: &Selection<'_>, lives: &[Allocation], devices: &[MemoryRow]) -> Vec<CategoryRow> {
     let mut phases = TrainingPhases::of(selection.linked);
-    let mut rows: BTreeMap<(MemoryDevice, &'static str), CategoryRow> = BTreeMap::new();
-    for life in lives {
-        let category = phases.category(life);
-        let new = || CategoryRow { device: life.device, category, ..CategoryRow::default() };
-        let row = rows.entry((life.device, category)).or_insert_with(new);
+    let keys: Vec<_> = lives.iter().map(|life| (life.device, phases.category(life))).collect();
+    let of_devices = devices.iter().map(|row| (row.device, PREEXISTING));
+    let mut rows: SortedMap<_, CategoryRow> = SortedMap::of(keys.iter().copied().chain(of_devices));
+    for (key, row) in rows.iter_mut() {
+        (row.device, row.category) = *key;
+    }
+    for (life, key) in lives.iter().zip(&keys) {
+        let Some(row) = rows.get_mut(key) else { continue };
         row.num_allocations += 1;
         add_ns(&mut row.allocated_bytes, life.bytes);
         add_ns(&mut row.peak_bytes, if life.is_at_peak { life.bytes } else { 0 });
         add_ns(&mut row.kept_bytes, if life.until.is_none() { life.bytes } else { 0 });
     }
-    let mut told: BTreeMap<MemoryDevice, (i64, i64)> = BTreeMap::new();
-    for row in rows.values() {
-        let (peak_bytes, kept_bytes) = told.entry(row.device).or_default();
-        add_ns(peak_bytes, row.peak_bytes);
-        add_ns(kept_bytes, row.kept_bytes);
-    }
     for device in devices {
-        let (peak_bytes, kept_bytes) = told.get(&device.device).copied().unwrap_or_default();
+        let all = rows.iter().as_slice();
+        let first = all.partition_point(|((of, _), _)| *of < device.device);
+        let of_device = || all[first..].iter().take_while(|((of, _), _)| *of == device.device);
+        let peak_bytes = sum_ns(of_device().map(|(_, row)| row.peak_bytes));
+        let kept_bytes = sum_ns(of_device().map(|(_, row)| row.kept_bytes));
         // Where releases are missing, the others are more than the totals.
         let peak_bytes = device.peak_allocated_bytes.saturating_sub(peak_bytes).max(0);
         let kept_bytes = device.last_bytes.saturating_sub(kept_bytes).max(0);
-        if peak_bytes != 0 || kept_bytes != 0 {
-            let (device, category) = (device.device, "preexisting");
-            let row = CategoryRow { device, category, peak_bytes, kept_bytes, ..CategoryRow::default() };
-            rows.insert((device, category), row);
+        if let Some(row) = rows.get_mut(&(device.device, PREEXISTING)) {
+            (row.peak_bytes, row.kept_bytes) = (peak_bytes, kept_bytes);
         }
     }
-    let mut rows: Vec<_> = rows.into_values().collect();
+    let mut rows = rows.into_values();
+    rows.retain(|row| row.num_allocations > 0 || row.peak_bytes != 0 || row.kept_bytes != 0);
     sort::by(&mut rows, |a, b| {
         a.device.cmp(&b.device).then_with(|| (b.peak_bytes, b.allocated_bytes).cmp(&(a.peak_bytes, a.allocated_bytes)))
     });

@@ -1,12 +1,11 @@
 //! Sums the memory in use by call stack.
 
-use std::collections::BTreeMap;
-
 use super::allocation_life::{SnapshotAllocation, SnapshotDevice};
 use super::origin::site;
 use crate::id::StackId;
 use crate::memory::MemorySnapshot;
 use crate::sort;
+use crate::sorted_map::SortedMap;
 use crate::table::{Table, float, int, put, text};
 use crate::time::add_ns;
 
@@ -39,20 +38,21 @@ pub(crate) static TABLE: Table<Vec<MemoryHolderRow>> = Table {
 
 /// The call stacks of allocations, by device; those that hold most come first.
 pub(super) fn holders(snapshot: &MemorySnapshot, held: &[&SnapshotAllocation]) -> Vec<MemoryHolderRow> {
-    let mut rows: BTreeMap<(SnapshotDevice, Option<u32>), MemoryHolderRow> = BTreeMap::new();
-    let mut sums: BTreeMap<SnapshotDevice, i64> = BTreeMap::new();
+    let key = |life: &SnapshotAllocation| (life.device, life.stack.map(|stack| stack.0));
+    let mut rows: SortedMap<_, MemoryHolderRow> = SortedMap::of(held.iter().map(|life| key(life)));
+    let mut sums: SortedMap<SnapshotDevice, i64> = SortedMap::of(held.iter().map(|life| life.device));
     for life in held {
-        let row = rows.entry((life.device, life.stack.map(|stack| stack.0))).or_default();
+        let Some((row, sum)) = rows.get_mut(&key(life)).zip(sums.get_mut(&life.device)) else { continue };
         (row.device, row.stack) = (life.device, life.stack);
         add_ns(&mut row.held_bytes, life.bytes);
         row.largest_bytes = row.largest_bytes.max(life.bytes);
         row.num_blocks += 1;
-        add_ns(sums.entry(life.device).or_default(), life.bytes);
+        add_ns(sum, life.bytes);
     }
-    let mut rows: Vec<_> = rows.into_values().collect();
+    let mut rows = rows.into_values();
     for row in &mut rows {
         row.site = row.stack.map(|stack| site(snapshot, Some(stack))).unwrap_or_default();
-        row.share = row.held_bytes as f64 / sums[&row.device].max(1) as f64;
+        row.share = row.held_bytes as f64 / sums.get(&row.device).copied().unwrap_or(0).max(1) as f64;
     }
     sort::by(&mut rows, |a, b| a.device.cmp(&b.device).then(b.held_bytes.cmp(&a.held_bytes)));
     rows

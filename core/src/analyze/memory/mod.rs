@@ -1,7 +1,7 @@
 //! Analyzes memory over time: peak, operators, modules and categories.
 
 mod allocation;
-mod allocation_life;
+pub(super) mod allocation_life;
 mod allocator_record;
 mod allocator_state;
 pub(super) mod bands;
@@ -18,13 +18,22 @@ pub(super) mod owner;
 pub(super) mod pool;
 pub(super) mod row;
 pub(super) mod snapshot;
-mod state;
+#[cfg(feature = "training")]
+pub(super) mod snapshot_category;
+#[cfg(feature = "training")]
+pub(super) mod snapshot_leak;
+pub(super) mod state;
 mod timeline;
+#[cfg(feature = "training")]
+mod training_run;
 
 use super::plot::Plot;
 use super::result::AnalysisResult;
 use crate::analyze::analysis::{Analysis, Run};
 use crate::analyze::options::Options;
+#[cfg(feature = "training")]
+pub(super) use allocation::Allocation;
+pub(super) use allocation::lives;
 pub(super) use allocator_record::{AllocatorRecord, allocator_records, operator};
 use change::SERIES;
 pub use change::{MemoryChange, changes};
@@ -45,7 +54,7 @@ pub(super) static MEMORY: Analysis = Analysis {
     run: Run::Trace(|selection, _: &Options| {
         let changes = changes(selection);
         let devices = memory(&changes);
-        let lives = allocation::lives(&changes);
+        let lives = lives(&changes);
         let owners = owner::owners(selection, &changes, &lives);
         let categories = category::categories(selection, &lives, &devices);
         AnalysisResult::of(&TABLE, devices, "no allocation was recorded (profile_memory=True records them)")

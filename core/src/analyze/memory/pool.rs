@@ -1,10 +1,9 @@
 //! Sums the allocator's memory by pool and stream.
 
-use std::collections::BTreeMap;
-
 use super::allocation_life::{SnapshotAllocation, SnapshotDevice};
-use super::allocator_state::{AllocatorState, PieceState};
+use super::allocator_state::{AllocatorState, PieceState, SegmentState};
 use crate::memory::MemorySnapshot;
+use crate::sorted_map::SortedMap;
 use crate::table::{Table, float, int, put, text};
 use crate::time::add_ns;
 
@@ -77,13 +76,17 @@ pub(super) fn pools(
     lives: &[SnapshotAllocation],
     state: &AllocatorState,
 ) -> Vec<MemoryPoolRow> {
-    let mut rows: BTreeMap<(bool, String, Option<i64>), MemoryPoolRow> = BTreeMap::new();
+    let key = |segment: &SegmentState| {
+        let pool = snapshot.strings.text(segment.pool);
+        (is_private(pool), pool, segment.stream)
+    };
+    let mut rows: SortedMap<_, MemoryPoolRow> = SortedMap::of(state.segments.iter().map(key));
+    for ((_, pool, stream), row) in rows.iter_mut() {
+        (row.pool, row.stream) = ((*pool).to_owned(), *stream);
+    }
     for segment in &state.segments {
-        let pool = snapshot.strings.text(segment.pool).to_owned();
-        let of_pool =
-            MemoryPoolRow { device: segment.device, pool, stream: segment.stream, ..MemoryPoolRow::default() };
-        let key = (of_pool.is_private(), of_pool.pool.clone(), of_pool.stream);
-        let row = rows.entry(key).or_insert(of_pool);
+        let Some(row) = rows.get_mut(&key(segment)) else { continue };
+        row.device = segment.device;
         row.num_segments += 1;
         add_ns(&mut row.reserved_bytes, segment.bytes);
         let is_free = segment.is_free();
@@ -103,7 +106,7 @@ pub(super) fn pools(
             }
         }
     }
-    rows.into_values().collect()
+    rows.into_values()
 }
 
 /// Sums of the rows' bytes.

@@ -1,9 +1,8 @@
 //! Summarizes the memory of each device.
 
-use std::collections::BTreeMap;
-
 use super::change::MemoryChange;
 use super::device::{MemoryDevice, put_device};
+use crate::sorted_map::SortedMap;
 use crate::table::{Column, Table, int, text};
 use crate::time::{Ts, add_ns};
 
@@ -53,10 +52,12 @@ pub(super) const COLUMNS: &[Column<Vec<MemoryRow>>] = &[
 /// `peak_allocated_bytes = max allocated_bytes`; `first_bytes = allocated_bytes − bytes` of the
 /// first change.
 pub fn memory(changes: &[MemoryChange]) -> Vec<MemoryRow> {
-    let mut devices: BTreeMap<MemoryDevice, MemoryRow> = BTreeMap::new();
+    let mut devices: SortedMap<MemoryDevice, Option<MemoryRow>> =
+        SortedMap::of(changes.iter().map(|change| change.device));
     for change in changes {
         let first_bytes = change.allocated_bytes.saturating_sub(change.bytes);
-        let row = devices.entry(change.device).or_insert_with(|| MemoryRow {
+        let Some(row) = devices.get_mut(&change.device) else { continue };
+        let row = row.get_or_insert_with(|| MemoryRow {
             device: change.device,
             num_allocations: 0,
             allocated_bytes: 0,
@@ -78,5 +79,5 @@ pub fn memory(changes: &[MemoryChange]) -> Vec<MemoryRow> {
         row.peak_reserved_bytes = row.peak_reserved_bytes.max(change.reserved_bytes);
         row.last_bytes = change.allocated_bytes;
     }
-    devices.into_values().collect()
+    devices.into_values().into_iter().flatten().collect()
 }

@@ -1,15 +1,16 @@
 //! Analyzes a memory snapshot: devices, peaks, and the call stacks that hold memory.
 
-use std::collections::BTreeMap;
-
 use super::allocation_life::{SnapshotAllocation, SnapshotDevice, is_active, lives};
 use super::allocator_state::AllocatorState;
 use super::holder::{self, holders};
 use super::pool::{MemoryPoolRow, pools, split_share, sum};
 use super::{bands, out_of_memory};
+#[cfg(feature = "training")]
+use super::{snapshot_category, snapshot_leak, training_run::TrainingRuns};
 use crate::analyze::result::AnalysisResult;
 use crate::memory::MemorySnapshot;
 use crate::memory::snapshot::Action;
+use crate::sorted_map::SortedMap;
 use crate::table::{Table, float, int};
 use crate::time::add_ns;
 
@@ -95,7 +96,7 @@ pub(crate) static SERIES: Table<Vec<MemoryPoint>> = Table {
 };
 
 /// Devices by number.
-pub(super) type SnapshotDevices = BTreeMap<SnapshotDevice, DeviceMemoryRow>;
+pub(super) type SnapshotDevices = SortedMap<SnapshotDevice, DeviceMemoryRow>;
 
 /// The devices of a snapshot with their peaks, and their memory after each action.
 pub(super) fn measured(snapshot: &MemorySnapshot, lives: &[SnapshotAllocation]) -> (SnapshotDevices, Vec<MemoryPoint>) {
@@ -124,35 +125,51 @@ pub(super) fn held_at_peak<'a>(
 /// is the peak.
 pub fn memory_of_snapshot(snapshot: &MemorySnapshot) -> AnalysisResult {
     let lives = lives(snapshot);
-    let (mut devices, points) = measured(snapshot, &lives);
-    for (device, row) in &mut devices {
-        let state = AllocatorState::of(snapshot, &lives, *device, snapshot.actions.len());
-        let pools = pools(snapshot, &lives, &state);
-        row.cached_bytes = sum(&pools, |pool: &MemoryPoolRow| pool.cached_bytes);
-        row.split_bytes = sum(&pools, |pool: &MemoryPoolRow| pool.split_bytes);
-    }
-    let holders = holders(snapshot, &held_at_peak(&lives, &devices));
-    let none = "the snapshot contains no memory and no actions of the allocator";
-    AnalysisResult::of(&TABLE, devices.into_values().collect(), none)
-        .and(&SERIES, points)
-        .and(&holder::TABLE, holders)
+    memory_by_device(snapshot, &lives)
         .and(&bands::TABLE, bands::bands(snapshot, &lives, bands::BandAxis::Time, None))
         .and(&out_of_memory::TABLE, out_of_memory::failures(snapshot, &lives))
         .drawn_from(bands::TABLE.name, bands::PLOT)
 }
 
+/// The same without bands, which a page draws by action.
+pub(crate) fn memory_without_bands(snapshot: &MemorySnapshot, lives: &[SnapshotAllocation]) -> AnalysisResult {
+    memory_by_device(snapshot, lives).and(&out_of_memory::TABLE, out_of_memory::failures(snapshot, lives))
+}
+
+fn memory_by_device(snapshot: &MemorySnapshot, lives: &[SnapshotAllocation]) -> AnalysisResult {
+    let (mut devices, points) = measured(snapshot, lives);
+    for (device, row) in devices.iter_mut() {
+        let state = AllocatorState::of(snapshot, lives, *device, snapshot.actions.len());
+        let pools = pools(snapshot, lives, &state);
+        row.cached_bytes = sum(&pools, |pool: &MemoryPoolRow| pool.cached_bytes);
+        row.split_bytes = sum(&pools, |pool: &MemoryPoolRow| pool.split_bytes);
+    }
+    #[cfg(feature = "training")]
+    let categories = snapshot_category::categories(lives, &devices);
+    let holders = holders(snapshot, &held_at_peak(lives, &devices));
+    let none = "the snapshot contains no memory and no actions of the allocator";
+    let answer =
+        AnalysisResult::of(&TABLE, devices.into_values(), none).and(&SERIES, points).and(&holder::TABLE, holders);
+    #[cfg(feature = "training")]
+    let answer = answer
+        .and(&snapshot_category::TABLE, categories)
+        .and(&snapshot_leak::TABLE, snapshot_leak::leaks(snapshot, lives, &TrainingRuns::of(snapshot, lives)));
+    answer
+}
+
 /// Memory at the end.
 fn devices(snapshot: &MemorySnapshot) -> SnapshotDevices {
-    let mut devices = SnapshotDevices::new();
+    let of_actions = snapshot.actions.iter().map(|action| action.device);
+    let mut devices = SnapshotDevices::of(snapshot.segments.iter().map(|segment| segment.device).chain(of_actions));
     for segment in &snapshot.segments {
-        let row = devices.entry(segment.device).or_default();
+        let Some(row) = devices.get_mut(&segment.device) else { continue };
         row.num_segments += 1;
         add_ns(&mut row.reserved_bytes, segment.size.unwrap_or(0));
         add_ns(&mut row.allocated_bytes, segment.allocated.unwrap_or(0));
     }
     for block in &snapshot.blocks {
         let Some(segment) = snapshot.segments.get(block.segment as usize) else { continue };
-        let row = devices.entry(segment.device).or_default();
+        let Some(row) = devices.get_mut(&segment.device) else { continue };
         let size = block.size.unwrap_or(0);
         if is_active(snapshot, block) {
             row.num_blocks += 1;
@@ -162,11 +179,11 @@ fn devices(snapshot: &MemorySnapshot) -> SnapshotDevices {
             row.largest_free_bytes = row.largest_free_bytes.max(size);
         }
     }
-    for action in &snapshot.actions {
-        let is_oom = snapshot.strings.text(action.action) == "oom";
-        devices.entry(action.device).or_default().num_ooms += i64::from(is_oom);
+    let is_oom = |action: &&Action| snapshot.strings.text(action.action) == "oom";
+    for action in snapshot.actions.iter().filter(is_oom) {
+        devices.get_mut(&action.device).into_iter().for_each(|row| row.num_ooms += 1);
     }
-    for (device, row) in &mut devices {
+    for (device, row) in devices.iter_mut() {
         row.device = *device;
         row.peak = MemoryAmount {
             requested: row.requested_bytes,
@@ -181,19 +198,19 @@ fn devices(snapshot: &MemorySnapshot) -> SnapshotDevices {
 fn points(snapshot: &MemorySnapshot, lives: &[SnapshotAllocation], devices: &mut SnapshotDevices) -> Vec<MemoryPoint> {
     let changes = changes(snapshot, lives);
     let mut held = beginning(snapshot, lives, devices);
-    for action in &snapshot.actions {
-        let row = devices.entry(action.device).or_default();
-        row.peak = held.get(&action.device).copied().unwrap_or_default();
+    let has_actions = SortedMap::<_, ()>::of(snapshot.actions.iter().map(|action| action.device));
+    for (device, row) in devices.iter_mut().filter(|(device, _)| has_actions.get(device).is_some()) {
+        row.peak = held.get(device).copied().unwrap_or_default();
     }
     let mut points = Vec::new();
     for (at, (action, change)) in snapshot.actions.iter().zip(&changes).enumerate() {
         if *change == MemoryAmount::default() {
             continue;
         }
-        let held = held.entry(action.device).or_default();
+        let of_device = held.get_mut(&action.device).zip(devices.get_mut(&action.device));
+        let Some((held, row)) = of_device else { continue };
         held.add(*change);
         let time_ns = action.time.map(|time| time.0);
-        let row = devices.entry(action.device).or_default();
         row.peak.allocated = row.peak.allocated.max(held.allocated);
         row.peak.reserved = row.peak.reserved.max(held.reserved);
         if held.requested > row.peak.requested {
@@ -229,21 +246,21 @@ fn beginning(
     snapshot: &MemorySnapshot,
     lives: &[SnapshotAllocation],
     devices: &SnapshotDevices,
-) -> BTreeMap<SnapshotDevice, MemoryAmount> {
-    let mut held: BTreeMap<SnapshotDevice, MemoryAmount> = BTreeMap::new();
+) -> SortedMap<SnapshotDevice, MemoryAmount> {
+    let mut held: SortedMap<SnapshotDevice, MemoryAmount> = SortedMap::of(devices.iter().map(|(device, _)| *device));
     for life in lives.iter().filter(|life| life.first.is_none()) {
-        let held = held.entry(life.device).or_default();
+        let Some(held) = held.get_mut(&life.device) else { continue };
         add_ns(&mut held.requested, life.bytes);
         if !life.is_released_before {
             add_ns(&mut held.allocated, life.block_bytes);
         }
     }
-    for (device, row) in devices {
-        held.entry(*device).or_default().reserved = row.reserved_bytes;
+    for ((_, held), (_, row)) in held.iter_mut().zip(devices.iter()) {
+        held.reserved = row.reserved_bytes;
     }
     for action in &snapshot.actions {
         let change = reserved(snapshot, action).saturating_neg();
-        add_ns(&mut held.entry(action.device).or_default().reserved, change);
+        held.get_mut(&action.device).into_iter().for_each(|held| add_ns(&mut held.reserved, change));
     }
     held
 }

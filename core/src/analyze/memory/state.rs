@@ -1,6 +1,6 @@
 //! The allocator's memory at a moment: by pool, by address, and by call stack.
 
-use super::allocation_life::lives;
+use super::allocation_life::{SnapshotAllocation, lives};
 use super::allocator_state::AllocatorState;
 use super::holder::{self, holders};
 use super::snapshot::{SnapshotDevices, measured};
@@ -68,15 +68,23 @@ impl SnapshotMoment {
 /// # Ok::<(), kinetoscope::Error>(())
 /// ```
 pub fn memory_state(snapshot: &MemorySnapshot, moment: &str) -> Result<AnalysisResult, Error> {
+    memory_state_of(snapshot, &lives(snapshot), moment)
+}
+
+/// The same with the allocations, for a page that asks often.
+pub(crate) fn memory_state_of(
+    snapshot: &MemorySnapshot,
+    lives: &[SnapshotAllocation],
+    moment: &str,
+) -> Result<AnalysisResult, Error> {
     let moment = SnapshotMoment::parse(moment, snapshot)?;
-    let lives = lives(snapshot);
-    let (devices, _) = measured(snapshot, &lives);
+    let (devices, _) = measured(snapshot, lives);
     let (mut pools, mut layout, mut held) = (Vec::new(), Vec::new(), Vec::new());
-    for device in devices.keys() {
+    for (device, _) in devices.iter() {
         let num_actions = moment.num_actions(snapshot, &devices, *device);
-        let state = AllocatorState::of(snapshot, &lives, *device, num_actions);
-        pools.extend(pool::pools(snapshot, &lives, &state));
-        layout.extend(layout::layout(snapshot, &lives, &state));
+        let state = AllocatorState::of(snapshot, lives, *device, num_actions);
+        pools.extend(pool::pools(snapshot, lives, &state));
+        layout.extend(layout::layout(snapshot, lives, &state));
         held.extend(lives.iter().filter(|life| life.device == *device && life.is_after(num_actions)));
     }
     let none = "the allocator had taken no memory";

@@ -5,6 +5,7 @@
 pub(super) mod fields;
 mod json;
 mod opcode;
+mod shared_frame;
 mod text;
 mod value;
 
@@ -14,6 +15,7 @@ use std::sync::Arc;
 use crate::error::{Error, ErrorKind, Position};
 use crate::warning::{WarningKind, Warnings};
 use opcode as op;
+use shared_frame::SharedFrames;
 pub(super) use text::parse;
 pub(super) use value::{PickleValue, PickleValues, ValueId};
 
@@ -40,6 +42,8 @@ pub(super) fn read_pickle<'a>(bytes: &'a [u8], file: Option<&Arc<str>>) -> Resul
         stack: Vec::new(),
         marks: Vec::new(),
         memo: Vec::new(),
+        small: vec![ValueId::NONE; 1 << u16::BITS],
+        frames: SharedFrames::default(),
         warnings: Warnings::default(),
     };
     let root = machine.run()?;
@@ -58,6 +62,9 @@ struct PickleMachine<'a, 'f> {
     /// Lengths of the stack at the marks that are open.
     marks: Vec<usize>,
     memo: Vec<Option<ValueId>>,
+    /// Values of small numbers; none where they were not needed.
+    small: Vec<ValueId>,
+    frames: SharedFrames,
     warnings: Warnings,
 }
 
@@ -91,6 +98,7 @@ impl<'a> PickleMachine<'a, '_> {
             op::POP_MARK => self.pop_mark().map(drop),
             op::DUP => {
                 let top = self.top()?;
+                self.frames.refer(top);
                 self.stack.push(top);
                 Ok(())
             }
@@ -113,8 +121,14 @@ impl<'a> PickleMachine<'a, '_> {
             op::NEWFALSE => return Ok(ValueId::FALSE),
             op::NEWTRUE => return Ok(ValueId::TRUE),
             op::BININT => PickleValue::Int(i32::from_le_bytes(self.array()?).into()),
-            op::BININT1 => PickleValue::Int(u8::from_le_bytes(self.array()?).into()),
-            op::BININT2 => PickleValue::Int(u16::from_le_bytes(self.array()?).into()),
+            op::BININT1 => {
+                let number = u8::from_le_bytes(self.array()?);
+                return self.small_number(number.into());
+            }
+            op::BININT2 => {
+                let number = u16::from_le_bytes(self.array()?);
+                return self.small_number(number);
+            }
             op::LONG1 => self.integer::<1>()?,
             op::LONG4 => self.integer::<4>()?,
             op::BINFLOAT => PickleValue::Float(f64::from_be_bytes(self.array()?)),
@@ -133,7 +147,11 @@ impl<'a> PickleMachine<'a, '_> {
             op::LIST => PickleValue::List(self.pop_mark()?),
             op::EMPTY_SET => PickleValue::Set(Vec::new()),
             op::FROZENSET => PickleValue::Set(self.pop_mark()?),
-            op::EMPTY_DICT => PickleValue::Dict(Vec::new()),
+            op::EMPTY_DICT => {
+                let id = self.values.push(PickleValue::Dict(Vec::new()))?;
+                self.frames.begin(id);
+                return Ok(id);
+            }
             op::DICT => {
                 let items = self.pop_mark()?;
                 PickleValue::Dict(self.pairs(&items)?)
@@ -141,6 +159,15 @@ impl<'a> PickleMachine<'a, '_> {
             _ => return Err(self.refused(opcode)),
         };
         self.values.push(value)
+    }
+
+    /// A number, which is stored once.
+    fn small_number(&mut self, number: u16) -> Result<ValueId, Error> {
+        let place = usize::from(number);
+        if self.small[place] == ValueId::NONE {
+            self.small[place] = self.values.push(PickleValue::Int(number.into()))?;
+        }
+        Ok(self.small[place])
     }
 
     fn check_protocol(&mut self) -> Result<(), Error> {
@@ -195,6 +222,7 @@ impl<'a> PickleMachine<'a, '_> {
             self.memo.resize(place + 1, None);
         }
         self.memo[place] = Some(top);
+        self.frames.put(top, place);
         Ok(())
     }
 
@@ -202,6 +230,7 @@ impl<'a> PickleMachine<'a, '_> {
         let place = self.place(opcode)?;
         let found = self.memo.get(place).copied().flatten();
         let id = found.ok_or_else(|| self.malformed("a used index of the memo", place.to_string()))?;
+        self.frames.refer(id);
         self.stack.push(id);
         Ok(())
     }
@@ -242,10 +271,19 @@ impl<'a> PickleMachine<'a, '_> {
     fn assign(&mut self, opcode: u8) -> Result<(), Error> {
         let items = if opcode == op::SETITEM { self.last(2)? } else { self.pop_mark()? };
         let mut pairs = self.pairs(&items)?;
-        let top = self.top()?;
+        let mut top = self.top()?;
+        if self.frames.is_shared(top) {
+            top = self.values.push(self.values.get(top).clone())?;
+            let place = self.frames.unshare(top);
+            self.replace_top(top, place);
+        }
         match self.values.get_mut(top) {
             PickleValue::Dict(entries) => {
                 entries.append(&mut pairs);
+                if let Some((known, place)) = self.frames.known(&self.values, top) {
+                    self.values.pop();
+                    self.replace_top(known, place);
+                }
                 Ok(())
             }
             other => {
@@ -253,6 +291,12 @@ impl<'a> PickleMachine<'a, '_> {
                 Err(self.malformed("a dict to extend", found))
             }
         }
+    }
+
+    /// Puts another value in the place of the top of the stack, and of the memo.
+    fn replace_top(&mut self, id: ValueId, place: Option<usize>) {
+        self.stack.last_mut().into_iter().for_each(|top| *top = id);
+        place.and_then(|place| self.memo.get_mut(place)).into_iter().for_each(|known| *known = Some(id));
     }
 
     fn pairs(&self, items: &[ValueId]) -> Result<Vec<(ValueId, ValueId)>, Error> {

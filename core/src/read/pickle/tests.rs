@@ -164,3 +164,34 @@ fn deep_nesting_takes_no_stack() {
     let error = error(&vec![b'('; 1_000_000]);
     assert!(error.contains("the end of the file"), "{error}");
 }
+
+#[test]
+fn equal_frames_are_one_value() {
+    // Texts come from the memo, as the second time that Python writes them.
+    let texts = b"\x8c\x04name\x94\x8c\x08filename\x94\x8c\x04line\x94\x8c\x01f\x94";
+    let frame = |line: u8| [b"}\x94(h\0h\x03h\x01h\x03h\x02K" as &[u8], &[line], b"u"].concat();
+    let bytes = [b"\x80\x04" as &[u8], texts, b"](", &frame(7), &frame(8), &frame(7), b"h\x06h\x04e."].concat();
+    let pickle = read_pickle(&bytes, None).unwrap();
+    let items = pickle.values.items(pickle.root).unwrap();
+    // The memo has frames at 4, 5 and 6; the last is the first again.
+    assert_eq!((items[0], items[0]), (items[2], items[3]));
+    assert_eq!((items[0], items[0] == items[1]), (items[4], false));
+    assert_eq!(shown(&pickle, items[2]), "{\"name\": \"f\", \"filename\": \"f\", \"line\": 7}");
+}
+
+#[test]
+fn a_frame_that_gets_more_entries_is_no_other_one() {
+    let texts = b"\x8c\x04name\x94\x8c\x08filename\x94\x8c\x04line\x94\x8c\x01f\x94";
+    let frame = b"}\x94(h\0h\x03h\x01h\x03h\x02K\x07u";
+    // The second gets a fourth entry; then both are taken from the memo.
+    let bytes = [b"\x80\x04" as &[u8], texts, b"](", frame, frame, b"h\x03K\x01sh\x04h\x05e."].concat();
+    let plain = "{\"name\": \"f\", \"filename\": \"f\", \"line\": 7}";
+    let longer = plain.replace('}', ", \"f\": 1}");
+    assert_eq!(read(&bytes), format!("[{plain}, {longer}, {plain}, {longer}]"));
+    // A dict that two places of the memo refer to stays itself.
+    let twice = [b"\x80\x04" as &[u8], texts, b"](", frame, b"}\x94\x94(", &frame[3..], b"h\x05h\x06e."].concat();
+    let pickle = read_pickle(&twice, None).unwrap();
+    let items = pickle.values.items(pickle.root).unwrap();
+    assert_eq!((items[1], items[0] == items[1]), (items[2], false));
+    assert_eq!(items[1], items[3]);
+}

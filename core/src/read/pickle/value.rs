@@ -75,6 +75,11 @@ impl<'a> PickleValues<'a> {
         Ok(ValueId(id))
     }
 
+    /// Removes the value that was added last.
+    pub(super) fn pop(&mut self) {
+        self.0.pop();
+    }
+
     pub(in crate::read) fn len(&self) -> usize {
         self.0.len()
     }

@@ -1,13 +1,13 @@
 //! Draws memory over time as stacked bands, a panel for each device.
 
-use std::collections::BTreeMap;
-
 use maud::{Markup, html};
 
 use super::axis::{ChartAxis, ChartUnit};
 use super::column::ChartColumn;
 use super::drawing::ChartDrawing;
 use super::style::{COLOURS, ChartFill, GREY, TextStyle, WIDTH, sideward, text_at, upward};
+use crate::memory::timeline::MemoryCategory;
+use crate::sorted_map::SortedMap;
 use crate::table::TableRows;
 use crate::view::svg::{Px, WHOLE, clipped};
 
@@ -29,6 +29,8 @@ struct BandPiece {
     bottom: f64,
     height: f64,
     label: String,
+    /// The place of its category among all; `None` of small allocations.
+    category: Option<usize>,
 }
 
 impl BandPiece {
@@ -42,20 +44,27 @@ pub(super) fn draw(
     table: &dyn TableRows,
     [start, end]: [usize; 2],
     [bottom, height]: [usize; 2],
-    [label, panel]: [usize; 2],
+    [label, category, panel]: [usize; 3],
 ) -> ChartDrawing {
     let column = |at: usize| ChartColumn::of(table, at);
     let (start, end, bottom, height) = (column(start), column(end), column(bottom), column(height));
-    let (label, panel) = (column(label), column(panel));
-    let mut panels: BTreeMap<Option<i64>, Vec<BandPiece>> = BTreeMap::new();
+    let (label, category, panel) = (column(label), column(category), column(panel));
+    let mut panels: SortedMap<Option<i64>, Vec<BandPiece>> =
+        SortedMap::of((0..table.num_rows()).map(|row| panel.integer(row)));
     for row in 0..table.num_rows() {
         let (Some(start), Some(end)) = (start.integer(row), end.integer(row)) else { continue };
         let (bottom, height) = (bottom.number(row).unwrap_or_default(), height.number(row).unwrap_or_default());
-        let piece =
-            BandPiece { time: [start, end.max(start)], bottom, height: height.max(0.0), label: label.words(row) };
-        panels.entry(panel.integer(row)).or_default().push(piece);
+        let category = category.words(row);
+        let category = MemoryCategory::ALL.iter().position(|known| known.name() == category);
+        let (time, height, label) = ([start, end.max(start)], height.max(0.0), label.words(row));
+        let piece = BandPiece { time, bottom, height, label, category };
+        if let Some(pieces) = panels.get_mut(&panel.integer(row)) {
+            pieces.push(piece);
+        }
     }
     let (unit, across) = (height.unit, start.unit);
+    let mut panels = panels.into_vec();
+    panels.retain(|(_, pieces)| !pieces.is_empty());
     let num_left_out = panels.len().saturating_sub(MAX_PANELS);
     let shown: Vec<_> = panels.into_iter().take(MAX_PANELS).collect();
     let peaks = shown.iter().map(|(device, pieces)| {
@@ -63,6 +72,12 @@ pub(super) fn draw(
         format!("{}: {} at the peak", device_name(*device), unit.words(peak))
     });
     let desc = peaks.collect::<Vec<_>>().join("; ");
+    let is_drawn = |at: usize| shown.iter().any(|(_, pieces)| pieces.iter().any(|piece| piece.category == Some(at)));
+    let drawn: Vec<usize> = (0..MemoryCategory::ALL.len()).filter(|at| is_drawn(*at)).collect();
+    // Where no purpose can be told, origins have colours.
+    let is_told = drawn.iter().any(|at| MemoryCategory::ALL[*at] != MemoryCategory::Unknown);
+    let legend = drawn.iter().filter(|_| is_told);
+    let legend = legend.map(|at| (MemoryCategory::ALL[*at].name().replace('_', " "), of_category(*at, 0))).collect();
     let mut notes = Vec::new();
     if num_left_out > 0 {
         notes.push(format!("{num_left_out} further devices are left out"));
@@ -73,11 +88,13 @@ pub(super) fn draw(
             if across == ChartUnit::Time { "over time" } else { "by action" }
         ),
         desc: format!("{desc}."),
-        legend: Vec::new(),
+        legend,
         height: shown.len() as f64 * PITCH,
         body: html! {
             @for (at, (device, pieces)) in shown.iter().enumerate() {
-                g transform={ "translate(0 " (Px(at as f64 * PITCH)) ")" } { (panel_of(*device, pieces, [across, unit])) }
+                g transform={ "translate(0 " (Px(at as f64 * PITCH)) ")" } {
+                    (panel_of((*device, pieces), [across, unit], is_told))
+                }
             }
         },
         notes,
@@ -88,7 +105,7 @@ pub(super) fn device_name(device: Option<i64>) -> String {
     device.map_or_else(|| String::from("pinned memory of the host"), |device| format!("device {device}"))
 }
 
-fn panel_of(device: Option<i64>, pieces: &[BandPiece], [axis, unit]: [ChartUnit; 2]) -> Markup {
+fn panel_of((device, pieces): (Option<i64>, &[BandPiece]), [axis, unit]: [ChartUnit; 2], is_told: bool) -> Markup {
     let first = pieces.iter().map(|piece| piece.time[0]).min().unwrap_or(0);
     let last = pieces.iter().map(|piece| piece.time[1]).max().unwrap_or(0);
     let after = |time: i64| time.wrapping_sub(first) as u64 as f64;
@@ -102,10 +119,15 @@ fn panel_of(device: Option<i64>, pieces: &[BandPiece], [axis, unit]: [ChartUnit;
         .filter_map(|piece| {
             let x = across.at(after(piece.time[0]));
             let size = [across.at(after(piece.time[1])) - x, up.at(piece.top()) - up.at(piece.bottom)];
-            let colour = shade(&piece.label);
-            let fill =
-                ChartFill { opacity: Some(OPACITIES[colour / COLOURS.len()]), colour: COLOURS[colour % COLOURS.len()] };
-            let fill = if piece.label.ends_with(SMALL) { GREY } else { fill };
+            let shade = shade(&piece.label);
+            let fill = match piece.category {
+                None => GREY,
+                Some(category) if is_told => of_category(category, shade / COLOURS.len()),
+                Some(_) => ChartFill {
+                    opacity: Some(OPACITIES[shade / COLOURS.len()]),
+                    colour: COLOURS[shade % COLOURS.len()],
+                },
+            };
             let is_seen = size[0] >= NARROWEST && size[1] >= LOWEST;
             is_seen.then_some((piece, [x, HEIGHT - up.at(piece.top()), size[0], size[1]], fill))
         })
@@ -141,9 +163,20 @@ fn shade(label: &str) -> usize {
 
 /// Shades of a colour, where there are more origins than colours.
 const OPACITIES: [&str; 3] = [".85", ".55", ".35"];
+/// Shades of memory of an unknown purpose.
+const GREYS: [&str; 3] = [".3", ".22", ".14"];
 
-/// The end of the name of the band of all small allocations.
-const SMALL: &str = "small allocations";
+/// A shade of the colour of a category, given by its place; unknown is grey. No stack tells inputs.
+fn of_category(place: usize, shade: usize) -> ChartFill {
+    let colour = place - usize::from(place > INPUT);
+    match COLOURS.get(colour) {
+        Some(colour) => ChartFill { colour, opacity: Some(OPACITIES[shade]) },
+        None => ChartFill { opacity: Some(GREYS[shade]), ..GREY },
+    }
+}
+
+/// The place of inputs among the categories.
+const INPUT: usize = MemoryCategory::Input as usize;
 
 fn tip(piece: &BandPiece, [axis, unit]: [ChartUnit; 2]) -> String {
     let lasted = piece.time[1].wrapping_sub(piece.time[0]) as u64;

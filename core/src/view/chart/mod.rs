@@ -53,7 +53,7 @@ enum PlotColumns {
     Bands {
         time: [usize; 2],
         bytes: [usize; 2],
-        texts: [usize; 2],
+        texts: [usize; 3],
     },
     Flame {
         texts: [usize; 2],
@@ -160,10 +160,10 @@ fn found(table: &dyn TableRows, plot: Plot) -> Option<PlotColumns> {
         Plot::Change { label, before, after } => {
             PlotColumns::Change { label: at(label)?, sides: [at(before)?, at(after)?] }
         }
-        Plot::Bands { time, bottom, height, label, panel } => PlotColumns::Bands {
+        Plot::Bands { time, bottom, height, label, colour, panel } => PlotColumns::Bands {
             time: [at(time[0])?, at(time[1])?],
             bytes: [at(bottom)?, at(height)?],
-            texts: [at(label)?, at(panel)?],
+            texts: [at(label)?, at(colour)?, at(panel)?],
         },
         Plot::Flame { name, depth, start, weight, kind, change, unit } => PlotColumns::Flame {
             texts: [at(name)?, at(kind)?],

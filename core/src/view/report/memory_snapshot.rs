@@ -10,8 +10,10 @@ use super::memory_moment::memory_at;
 use super::section::{ReportSections, SectionOutcome};
 use super::source::{ReportResult, ReportSource, frame, table};
 use super::words::plural;
-use crate::analyze::tables::{BandAxis, memory_bands, memory_extent as extent};
-use crate::analyze::{AnalysisResult, Plot, memory_of_snapshot, memory_state, tables};
+use crate::analyze::tables::{
+    BandAxis, SnapshotAllocation, memory_bands, memory_extent as extent, memory_state_of, memory_without_bands,
+};
+use crate::analyze::{AnalysisResult, Plot, tables};
 use crate::memory::MemorySnapshot;
 use crate::table::TableColumn;
 use crate::view::align::TimeAlignment;
@@ -57,6 +59,35 @@ const HOLDERS: ReportGrid = ReportGrid::unsaved(
 )
 .by("held_bytes");
 
+#[cfg(feature = "training")]
+const CATEGORIES: ReportGrid = ReportGrid::unsaved(
+    &tables::SNAPSHOT_CATEGORIES,
+    "Memory by category",
+    &[
+        col("device", "device", CellKind::Key),
+        col("category", "category", CellKind::Word),
+        col("peak_bytes", "at peak", CellKind::Bytes),
+        col("kept_bytes", "at end", CellKind::Bytes),
+        col("num_allocations", "allocations", CellKind::Count),
+    ],
+)
+.by("peak_bytes");
+
+#[cfg(feature = "training")]
+const LEAKS: ReportGrid = ReportGrid::unsaved(
+    &tables::MEMORY_LEAKS,
+    "Memory that each iteration keeps, by origin",
+    &[
+        col("device", "device", CellKind::Key),
+        col("site", "origin", CellKind::Name),
+        col("iteration_bytes", "per iteration", CellKind::Bytes),
+        col("kept_bytes", "in use at end", CellKind::Bytes),
+        col("num_iterations", "iterations", CellKind::Count),
+        col("confidence", "confidence", CellKind::Share),
+    ],
+)
+.by("kept_bytes");
+
 /// Requested bytes of each device over time.
 const OVER_TIME: Plot = Plot::Steps { time: "time_ns", value: "requested_bytes", series: Some("device") };
 
@@ -83,16 +114,22 @@ const FAILURES: ReportGrid = ReportGrid::unsaved(
 
 /// The body of a page about a memory snapshot, as HTML. Scripts replace what has a `data-fragment`
 /// by answers of [`MemorySession`](crate::view::MemorySession).
-pub(in crate::view) fn memory_page(snapshot: &MemorySnapshot, title: &str) -> String {
+pub(in crate::view) fn memory_page(
+    snapshot: &MemorySnapshot,
+    allocations: &[SnapshotAllocation],
+    title: &str,
+) -> String {
     let session = Session::default();
     let screen = Screen::new(&session, TimeAlignment::default(), false);
     let source = ReportSource::of(&screen);
-    let answer = memory_of_snapshot(snapshot);
+    let answer = memory_without_bands(snapshot, allocations);
     let mut sections = ReportSections::default();
     sections.add("out_of_memory", "Out of memory", failures(&source, &answer));
+    #[cfg(feature = "training")]
+    sections.add("leaks", "Leaks", leaks(&source, &answer));
     sections.add("memory", "Memory", devices(&source, &answer));
-    sections.add("bands", "Allocations over time", bands(snapshot, &answer));
-    sections.add("state", "Memory by address", state(&source, snapshot));
+    sections.add("bands", "Allocations over time", bands(snapshot, allocations));
+    sections.add("state", "Memory by address", state(&source, snapshot, allocations));
     sections.add("over_time", "Memory over time", over_time(&answer));
     sections.add("origins", "Memory by origin", holders(&source, &answer));
     sections.add("events", "Events", Ok(events(snapshot)));
@@ -135,15 +172,25 @@ fn devices(source: &ReportSource<'_>, answer: &AnalysisResult) -> ReportResult<S
     if rows.num_rows == 0 {
         return Ok(SectionOutcome::missing(answer.reason.as_ref(), "the snapshot has no memory"));
     }
-    Ok(SectionOutcome::wide(DEVICES.html(source, &rows)))
+    let devices = DEVICES.html(source, &rows);
+    #[cfg(feature = "training")]
+    let devices = html! { (devices) (CATEGORIES.html(source, &frame(answer, CATEGORIES.table, MAX_ROWS)?)) };
+    Ok(SectionOutcome::wide(devices))
 }
 
-fn bands(snapshot: &MemorySnapshot, answer: &AnalysisResult) -> ReportResult<SectionOutcome> {
-    if table(answer, tables::MEMORY_BANDS.name)?.num_rows() == 0 {
+#[cfg(feature = "training")]
+fn leaks(source: &ReportSource<'_>, answer: &AnalysisResult) -> ReportResult<SectionOutcome> {
+    let rows = frame(answer, LEAKS.table, MAX_ROWS)?;
+    Ok(if rows.num_rows == 0 { SectionOutcome::Nothing } else { SectionOutcome::wide(LEAKS.html(source, &rows)) })
+}
+
+fn bands(snapshot: &MemorySnapshot, allocations: &[SnapshotAllocation]) -> ReportResult<SectionOutcome> {
+    let (actions, time) = (extent(snapshot, BandAxis::Actions), extent(snapshot, BandAxis::Time));
+    let answer = memory_bands(snapshot, allocations, BandAxis::Actions, actions);
+    if table(&answer, tables::MEMORY_BANDS.name)?.num_rows() == 0 {
         return Ok(SectionOutcome::Nothing);
     }
-    let (actions, time) = (extent(snapshot, BandAxis::Actions), extent(snapshot, BandAxis::Time));
-    let figure = band_figure(snapshot, BandAxis::Actions, actions)?;
+    let figure = band_figure(&answer, BandAxis::Actions)?;
     let length = |(start, end): (i64, i64)| end.saturating_sub(start);
     Ok(SectionOutcome::wide(html! {
         div class="ks-zoomed" data-fragment="bands" data-actions=(length(actions)) data-time=(length(time))
@@ -151,22 +198,21 @@ fn bands(snapshot: &MemorySnapshot, answer: &AnalysisResult) -> ReportResult<Sec
     }))
 }
 
-/// The picture of allocations in a window of an axis.
-pub(in crate::view) fn band_figure(
-    snapshot: &MemorySnapshot,
-    axis: BandAxis,
-    window: (i64, i64),
-) -> ReportResult<Markup> {
-    let answer = memory_bands(snapshot, axis, window);
-    let bands = table(&answer, tables::MEMORY_BANDS.name)?;
+/// The picture of allocations over an axis.
+pub(in crate::view) fn band_figure(answer: &AnalysisResult, axis: BandAxis) -> ReportResult<Markup> {
+    let bands = table(answer, tables::MEMORY_BANDS.name)?;
     Ok(html! { figure class="ks-picture" { (figure(&**bands, Some(axis.plot()), answer.reason.as_deref())) } })
 }
 
 /// Memory when an allocation failed, or else at the peak.
-fn state(source: &ReportSource<'_>, snapshot: &MemorySnapshot) -> ReportResult<SectionOutcome> {
-    let (moment, state) = match memory_state(snapshot, "oom") {
+fn state(
+    source: &ReportSource<'_>,
+    snapshot: &MemorySnapshot,
+    allocations: &[SnapshotAllocation],
+) -> ReportResult<SectionOutcome> {
+    let (moment, state) = match memory_state_of(snapshot, allocations, "oom") {
         Ok(state) => ("oom", state),
-        Err(_) => ("peak", memory_state(snapshot, "peak").map_err(Rc::new)?),
+        Err(_) => ("peak", memory_state_of(snapshot, allocations, "peak").map_err(Rc::new)?),
     };
     if table(&state, tables::MEMORY_POOLS.name)?.num_rows() == 0 {
         return Ok(SectionOutcome::Nothing);

@@ -1,0 +1,23 @@
+//! Finds memory that each iteration keeps.
+
+#[cfg(feature = "training")]
+use super::kept_memory::found;
+use super::rule::{Rule, RuleScope};
+#[cfg(not(feature = "training"))]
+use super::{rule_context::RuleContext, rule_match::RuleMatch};
+
+pub(super) static LEAK: Rule = Rule {
+    name: "memory_leak",
+    doc: "each iteration after the first allocates memory that is never released, and the total grows",
+    cost: "none in time: the detail says how many bytes each iteration keeps",
+    advice: "keep numbers instead of tensors beyond an iteration (`loss.item()`), or copies without a graph on the host \
+             (`x.detach().cpu()`); clear lists, dicts and hooks that collect tensors",
+    is_pattern: false,
+    find: RuleScope::Trace(found),
+};
+
+/// A page shows what its report found.
+#[cfg(not(feature = "training"))]
+fn found(_: &RuleContext<'_>) -> Vec<RuleMatch> {
+    Vec::new()
+}
