@@ -37,7 +37,7 @@ fn rank_of(rank: i64) -> RankedTrace {
     let groups = [group(near_name, "mesh_tp", &near), group(far_name, "mesh_dp", &far)];
     let header = json!({
         "distributedInfo": {"rank": rank, "world_size": 8, "pg_config": groups},
-        "host_name": format!("node{machine}"),
+        "traceName": format!("log/node{machine}_100.1698954910154219890.pt.trace.json"),
     });
     traced(rank, &header, &records)
 }

@@ -58,7 +58,8 @@ fn groups(member: &JobMember) -> Vec<(String, GroupRanks)> {
     let listed =
         member.linked.process_groups().iter().filter_map(|group| Some((group.desc.clone(), group.rank_list()?)));
     let called = member.collectives().rows.iter().filter(|one| one.is_p2p() != Some(true));
-    let called = called.filter_map(|one| Some((one.facts.group_desc.clone()?, one.ranks.as_deref()?.clone())));
+    let called =
+        called.filter_map(|one| Some((one.group_desc(&member.linked)?.to_owned(), one.ranks.as_deref()?.clone())));
     let is_own = |ranks: &GroupRanks| member.rank.is_none_or(|rank| ranks.place(rank).is_some());
     let mut found: Vec<(String, GroupRanks)> = Vec::new();
     for group in listed.chain(called) {

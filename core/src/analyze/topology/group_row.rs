@@ -72,7 +72,8 @@ pub(super) fn rows(job: &JobRanks, meetings: &[JobCollective<'_>]) -> Vec<GroupR
         let ranks = meeting.any(|part| part.one.ranks.as_ref().map(|ranks| ranks.iter().collect::<Vec<_>>()));
         let mut ranks = ranks.unwrap_or_else(|| meeting.parts.iter().filter_map(|part| part.rank).collect());
         sort::ascending(&mut ranks);
-        let key = GroupKey { desc: skew.group.1.clone(), name: skew.group.0.clone(), ranks };
+        let desc = meeting.any(|part| part.one.group_desc(part.linked).map(str::to_owned));
+        let key = GroupKey { desc, name: skew.group.0.clone(), ranks };
         let group = groups.entry(key).or_default();
         group.members.extend(meeting.parts.iter().map(|part| part.member));
         for (_, awaited, wait_ns) in super::pair_row::waits(meeting) {

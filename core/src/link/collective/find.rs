@@ -68,6 +68,13 @@ impl Collective {
         self.facts.group_name.as_deref().or_else(|| Some(group()?.name.as_str()))
     }
 
+    /// The description of its process group, if a file has it.
+    pub fn group_desc<'a>(&'a self, linked: &'a LinkedTrace) -> Option<&'a str> {
+        let group = || linked.process_groups().get(self.group? as usize);
+        let listed = || Some(group()?.desc.as_str()).filter(|desc| !desc.is_empty());
+        self.facts.group_desc.as_deref().or_else(listed)
+    }
+
     /// The number of the iteration in which it was called.
     pub fn iteration(&self, linked: &LinkedTrace) -> Option<i64> {
         linked.iteration_number(self.first_event()? as usize)

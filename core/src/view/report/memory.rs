@@ -70,8 +70,8 @@ pub(super) fn section(source: &ReportSource<'_>) -> ReportResult<SectionOutcome>
     Ok(SectionOutcome::wide(html! {
         div class="ks-pair" {
             div {
-                figure class="ks-picture" data-analysis=[source.saved(DEVICES.analysis)] data-table=(drawn.name())
-                    data-options=(OPTIONS) {
+                figure class="ks-picture" data-analysis=[source.saved(DEVICES.analysis)]
+                    data-table=[source.saved(drawn.name())] data-options=[source.saved(OPTIONS)] {
                     (figure(&**drawn, answer.plot, answer.reason.as_deref()))
                     figcaption {}
                 }

@@ -52,8 +52,8 @@ pub(super) fn time(source: &ReportSource<'_>) -> ReportResult<SectionOutcome> {
     // Bars of many are thinner, so that more are seen at once.
     let class = (frame.num_rows > MAX_WIDE).then_some("ks-many");
     Ok(SectionOutcome::half(html! {
-        figure class="ks-table" data-analysis=[source.saved(ANALYSIS.name)] data-table=(BREAKDOWN.name)
-            data-options=(OPTIONS) {
+        figure class="ks-table" data-analysis=[source.saved(ANALYSIS.name)]
+            data-table=[source.saved(BREAKDOWN.name)] data-options=[source.saved(OPTIONS)] {
             div class="ks-scroll" tabindex="0" {
                 table class=[class] {
                     caption { "Device time by device" }
