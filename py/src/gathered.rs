@@ -21,7 +21,7 @@ pub(crate) fn report_comparisons() -> Vec<(&'static str, &'static str)> {
     COMPARISONS.to_vec()
 }
 
-/// What the report of a job tells about one trace.
+/// The facts and results of a trace for the report of its job.
 #[pyfunction]
 pub(crate) fn packed_facts<'py>(py: Python<'py>, trace: PyRef<'_, Trace>) -> PyResult<Bound<'py, PyBytes>> {
     let linked = trace.linked();
@@ -29,7 +29,7 @@ pub(crate) fn packed_facts<'py>(py: Python<'py>, trace: PyRef<'_, Trace>) -> PyR
     Ok(PyBytes::new(py, &facts))
 }
 
-/// What a report tells about the ranks of a job, in place of their traces.
+/// Facts and results of the ranks of a job, in place of their traces.
 #[pyclass(frozen, module = "kinetoscope._native")]
 pub(crate) struct GatheredJob {
     job: Arc<view::GatheredJob>,

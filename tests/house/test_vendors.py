@@ -15,7 +15,7 @@ EXCEPTIONS = {
     "core/src/read/flight/": "keys of PyTorch's flight recorder, whatever the backend",
     "core/src/read/nsight/": "tables of CUPTI, which only CUDA has",
     "core/src/trace/arg_key.rs": "keys of args as Kineto writes them",
-    "core/src/view/report/recording.rs": "a key of PyTorch's distributedInfo, whatever the backend",
+    "core/src/view/report/recording_facts.rs": "a key of PyTorch's distributedInfo, whatever the backend",
     "core/src/write/et_plus/": "calls that chakra_trace_link knows, which its output follows",
 }
 

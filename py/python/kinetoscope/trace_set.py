@@ -194,10 +194,10 @@ class TraceSet(JobAnalyses):
     ) -> Path:
         """Writes one HTML file about all traces: time by rank, late ranks, findings, timeline.
 
-        The timeline of more than 16 whole traces has the ranks that matter: the slowest, the median, the
-        fastest, and the one that others wait for most. All other sections describe all ranks. Then
-        an executor that was given to `read_dir` reads and analyses the traces. With `redact`, this
-        process does.
+        Of more than 16 whole traces, the timeline has four: of the slowest, the median and the
+        fastest rank, and of the rank that others wait for most. All other sections describe all
+        ranks. Workers of an executor that was given to `read_dir` read and analyse the traces. With
+        `redact`, this process does.
 
         Arguments and errors are those of `Trace.report`. Raises ValueError for a set without
         traces.

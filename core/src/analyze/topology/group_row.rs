@@ -14,7 +14,7 @@ use crate::time::add_ns;
 /// A process group, or the ranks that communicate without one.
 #[derive(Debug, Clone)]
 pub(crate) struct GroupRow {
-    key: GroupKey,
+    key: TopologyKey,
     num_traces: u64,
     reach: Option<&'static str>,
     totals: CollectiveTotals,
@@ -24,13 +24,13 @@ pub(crate) struct GroupRow {
 
 /// Description and name of a process group, with its ranks.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-struct GroupKey {
+struct TopologyKey {
     desc: Option<String>,
     name: Option<String>,
     ranks: Vec<i64>,
 }
 
-/// What belongs to a group.
+/// The members, communications and waits of a group.
 #[derive(Default)]
 struct GroupMeetings {
     members: BTreeSet<u32>,
@@ -66,14 +66,14 @@ const COLUMNS: &[Column<Vec<GroupRow>>] = &[
 /// The groups that communicated, those with the longest waits first.
 pub(super) fn rows(job: &JobRanks, meetings: &[JobCollective<'_>]) -> Vec<GroupRow> {
     let placement = Placement::of(job, 0);
-    let mut groups: BTreeMap<GroupKey, GroupMeetings> = BTreeMap::new();
+    let mut groups: BTreeMap<TopologyKey, GroupMeetings> = BTreeMap::new();
     for meeting in meetings {
         let skew = skew::row(meeting);
         let ranks = meeting.any(|part| part.one.ranks.as_ref().map(|ranks| ranks.iter().collect::<Vec<_>>()));
         let mut ranks = ranks.unwrap_or_else(|| meeting.parts.iter().filter_map(|part| part.rank).collect());
         sort::ascending(&mut ranks);
         let desc = meeting.any(|part| part.one.group_desc(part.linked).map(str::to_owned));
-        let key = GroupKey { desc, name: skew.group.0.clone(), ranks };
+        let key = TopologyKey { desc, name: skew.group.0.clone(), ranks };
         let group = groups.entry(key).or_default();
         group.members.extend(meeting.parts.iter().map(|part| part.member));
         for (_, awaited, wait_ns) in super::pair_row::waits(meeting) {
@@ -81,7 +81,7 @@ pub(super) fn rows(job: &JobRanks, meetings: &[JobCollective<'_>]) -> Vec<GroupR
         }
         group.skews.push(skew);
     }
-    let row = |(key, group): (GroupKey, GroupMeetings)| GroupRow {
+    let row = |(key, group): (TopologyKey, GroupMeetings)| GroupRow {
         reach: match placement.of_ranks(key.ranks.iter().copied()) {
             Reach::Inside => Some("inside"),
             Reach::Between => Some("between"),

@@ -4,7 +4,8 @@ use std::fmt::Display;
 
 use maud::{Markup, html};
 
-use super::grid::{OPTIONS, bar};
+use super::grid::bar;
+use super::requests::OPTIONS;
 use super::source::{ReportResult, ReportSource, frame};
 use super::words::{count, percent, plural};
 use crate::analyze::{TimeOutline, known_analysis, tables};

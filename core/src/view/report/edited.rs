@@ -3,35 +3,15 @@
 use maud::{Markup, html};
 use serde_json::{Map, Value};
 
+use super::edit_counts::{REDACTED, SHRUNK, TRIMMED};
 use super::source::ReportSource;
 use super::words::{count, plural};
 use crate::edit::TrimExtent;
 use crate::time::Dur;
-use crate::trace::Trace;
 use crate::view::chart::time_words;
-
-const TRIMMED: &str = "trimmed";
-const REDACTED: &str = "redacted";
-
-/// Kinds of removed rows when a trace is shrunk: key and display name.
-const SHRUNK: [(&str, &str); 6] = [
-    ("shrunk_event", "short host events"),
-    ("shrunk_frame", "Python frames"),
-    ("shrunk_node", "Execution Trace nodes"),
-    ("shrunk_instant", "instant events, such as allocations"),
-    ("shrunk_arguments", "event arguments that no table shows"),
-    ("shrunk_flow", "flow arrows that duplicate launches"),
-];
 
 /// Number of edited rows by kind of edit.
 pub(in crate::view) type EditCounts = Map<String, Value>;
-
-/// Number of edited rows of a trace, by kind of edit.
-pub(super) fn edits(trace: &Trace) -> Vec<(String, u64)> {
-    let is_edit = |name: &str| name == TRIMMED || name == REDACTED || SHRUNK.iter().any(|(kind, _)| *kind == name);
-    let edits = trace.warnings.iter().filter(|warning| is_edit(warning.kind.name()));
-    edits.map(|warning| (warning.kind.name().to_owned(), warning.count)).collect()
-}
 
 /// A paragraph for each kind of edit. `left_out` counts the rows that the embedded traces lack, if
 /// the report describes the whole recording.

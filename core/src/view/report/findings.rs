@@ -3,8 +3,9 @@
 use maud::{Markup, html};
 use rustc_hash::FxHashMap;
 
-use super::grid::{OPTIONS, bar, name};
+use super::grid::{bar, name};
 use super::report_frame::ReportFrame;
+use super::requests::OPTIONS;
 use super::section::SectionOutcome;
 use super::source::{ReportResult, ReportSource, frame};
 use super::words::{count, percent, sentence, title};

@@ -5,10 +5,8 @@ use std::sync::Arc;
 use maud::{Markup, html};
 use rustc_hash::FxHashMap;
 
-use super::grid::OPTIONS;
-use super::part;
 use super::report_frame::ReportFrame;
-use super::source::AnswerKey;
+use super::requests::{AnswerKey, OF_EACH, OPTIONS};
 use super::trace_facts::TraceFacts;
 use super::words::plural;
 use crate::analyze::tables::HEATMAP;
@@ -18,38 +16,11 @@ use crate::link::LinkedTrace;
 use crate::table::TableColumn;
 use crate::view::session::Session;
 
-/// Analyses of each trace that the report of a job shows, with their options.
-const OF_EACH: [AnswerKey; 9] = [
-    (known_analysis("breakdown").name, part::OPTIONS),
-    (known_analysis("breakdown").name, OPTIONS),
-    (known_analysis("idle").name, OPTIONS),
-    (known_analysis("kernels").name, OPTIONS),
-    (known_analysis("operators").name, OPTIONS),
-    (known_analysis("modules").name, OPTIONS),
-    (known_analysis("overlap").name, OPTIONS),
-    (known_analysis("memory").name, OPTIONS),
-    (known_analysis("roofline").name, OPTIONS),
-];
-
-/// Analyses across ranks that the report of a job shows, with their options, a JSON object.
-pub const COMPARISONS: &[AnswerKey] = &[
-    (known_analysis("heatmap").name, OPTIONS),
-    #[cfg(feature = "machines")]
-    (known_analysis("grouped_heatmap").name, OPTIONS),
-    #[cfg(feature = "machines")]
-    (known_analysis("topology").name, OPTIONS),
-    (known_analysis("findings").name, OPTIONS),
-    (known_analysis("stragglers").name, OPTIONS),
-    (known_analysis("pipeline").name, OPTIONS),
-    (known_analysis("job_critical_path").name, OPTIONS),
-    (known_analysis("collectives").name, OPTIONS),
-];
-
 const RANK: TableColumn = HEATMAP.column("rank");
 const DUR: TableColumn = HEATMAP.column("dur_ns");
 const CAUSED_WAIT: TableColumn = HEATMAP.column("caused_wait_ns");
 
-/// What a report tells about the ranks of a job, in place of their traces.
+/// Facts and results of the ranks of a job, in place of their traces.
 pub struct GatheredJob {
     pub(super) files: Vec<TraceFile>,
     pub(super) facts: Vec<TraceFacts>,

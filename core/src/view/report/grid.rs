@@ -125,9 +125,6 @@ const UNSAVED: &str = "";
 /// Stands for the comparison of two traces, which is no analysis of one.
 pub(super) const COMPARISON: &str = "comparison";
 
-/// The options of every analysis with a grid, a JSON object.
-pub(super) const OPTIONS: &str = "{}";
-
 impl ReportGrid {
     /// Columns of a table, whose names are checked at compile time.
     pub(super) const fn of<S>(

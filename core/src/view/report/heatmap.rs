@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use maud::html;
 
-use super::grid::OPTIONS;
+use super::requests::OPTIONS;
 use super::section::SectionOutcome;
 #[cfg(feature = "machines")]
 use super::source::frame;

@@ -2,9 +2,10 @@
 
 use maud::{Markup, html};
 
-use super::grid::{CellKind, OPTIONS, ReportGrid, col};
+use super::grid::{CellKind, ReportGrid, col};
 use super::part::{DEVICE, PARTS, SPAN};
 use super::report_frame::ReportFrame;
+use super::requests::OPTIONS;
 use super::section::SectionOutcome;
 use super::source::{ReportResult, ReportSource, frame, top_of};
 use super::words::{count, plural};

@@ -8,6 +8,7 @@ mod cards;
 mod communication;
 #[cfg(feature = "python-reports")]
 mod difference;
+mod edit_counts;
 mod edited;
 mod findings;
 mod flame;
@@ -27,7 +28,9 @@ mod path;
 mod pipeline;
 mod rank_totals;
 mod recording;
+mod recording_facts;
 mod report_frame;
+mod requests;
 mod roofline;
 mod section;
 mod source;
@@ -50,10 +53,12 @@ use super::svg::finished;
 pub(super) use difference::answer as difference;
 pub(super) use edited::EditCounts;
 #[cfg(feature = "python-reports")]
-pub use gathered::{COMPARISONS, GatheredJob, ShownRank, TraceFile, packed_facts};
+pub use gathered::{GatheredJob, ShownRank, TraceFile, packed_facts};
 pub(super) use memory_events::found_events;
 pub(super) use memory_moment::memory_at;
 pub(super) use memory_snapshot::{band_figure, memory_page};
+#[cfg(feature = "python-reports")]
+pub use requests::COMPARISONS;
 use section::{ReportSections, SectionOutcome};
 pub(super) use source::ReportSource;
 

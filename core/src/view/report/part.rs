@@ -3,6 +3,7 @@
 use maud::{Markup, html};
 
 use super::report_frame::ReportFrame;
+use super::requests::PER_SELECTION;
 use super::section::SectionOutcome;
 use super::source::{ReportResult, ReportSource, frame};
 use super::words::{count, decimal, percent};
@@ -36,13 +37,12 @@ pub(super) const DEVICE: TableColumn = BREAKDOWN.column("device");
 pub(super) const SPAN: TableColumn = BREAKDOWN.column("span_ns");
 
 const ANALYSIS: &Analysis = known_analysis("breakdown");
-pub(super) const OPTIONS: &str = r#"{"per":"selection"}"#;
 
 const MAX_DEVICES: usize = 256;
 const MAX_WIDE: usize = 4;
 
 pub(super) fn time(source: &ReportSource<'_>) -> ReportResult<SectionOutcome> {
-    let answer = source.ask(ANALYSIS.name, OPTIONS)?;
+    let answer = source.ask(ANALYSIS.name, PER_SELECTION)?;
     let frame = frame(&answer, BREAKDOWN.name, MAX_DEVICES)?;
     if frame.num_rows == 0 {
         return Ok(SectionOutcome::missing(answer.reason.as_ref(), "no device work was recorded"));
@@ -53,7 +53,7 @@ pub(super) fn time(source: &ReportSource<'_>) -> ReportResult<SectionOutcome> {
     let class = (frame.num_rows > MAX_WIDE).then_some("ks-many");
     Ok(SectionOutcome::half(html! {
         figure class="ks-table" data-analysis=[source.saved(ANALYSIS.name)]
-            data-table=[source.saved(BREAKDOWN.name)] data-options=[source.saved(OPTIONS)] {
+            data-table=[source.saved(BREAKDOWN.name)] data-options=[source.saved(PER_SELECTION)] {
             div class="ks-scroll" tabindex="0" {
                 table class=[class] {
                     caption { "Device time by device" }

@@ -2,7 +2,8 @@
 
 use maud::html;
 
-use super::grid::{CellKind, OPTIONS, ReportGrid, col};
+use super::grid::{CellKind, ReportGrid, col};
+use super::requests::OPTIONS;
 use super::section::SectionOutcome;
 use super::source::{ReportResult, ReportSource, frame};
 use crate::analyze::tables;

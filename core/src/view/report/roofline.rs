@@ -2,8 +2,9 @@
 
 use maud::html;
 
-use super::grid::{CellKind, OPTIONS, ReportGrid, col};
+use super::grid::{CellKind, ReportGrid, col};
 use super::report_frame::ReportFrame;
+use super::requests::OPTIONS;
 use super::section::SectionOutcome;
 use super::source::{ReportResult, ReportSource, frame, table, top, top_of};
 use super::words::decimal;

@@ -9,8 +9,10 @@ use rustc_hash::FxHashMap;
 
 #[cfg(feature = "python-reports")]
 use super::gathered::GatheredJob;
-use super::grid::{ComparisonSide, OPTIONS};
+use super::grid::ComparisonSide;
 use super::report_frame::ReportFrame;
+use super::requests::AnswerKey;
+use super::requests::OPTIONS;
 use super::trace_facts::TraceFacts;
 use crate::analyze::{AnalysisResult, Options, RankedTrace, Selection, TimeOutline, analysis, outline};
 use crate::edit::TrimExtent;
@@ -40,9 +42,6 @@ pub(in crate::view) struct ReportSource<'a> {
 
 /// A value, or the error of an analysis, which sections with equal requests share.
 pub(in crate::view) type ReportResult<T> = Result<T, Rc<Error>>;
-
-/// The name of an analysis, with its options.
-pub(in crate::view) type AnswerKey = (&'static str, &'static str);
 
 impl<'a> ReportSource<'a> {
     pub(in crate::view) fn of(screen: &'a Screen<'a>) -> Self {

@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 
 use maud::html;
 
-use super::grid::{CellKind, OPTIONS, ReportGrid, col};
+use super::grid::{CellKind, ReportGrid, col};
 use super::report_frame::ReportFrame;
+use super::requests::OPTIONS;
 use super::section::SectionOutcome;
 use super::source::{ReportResult, ReportSource, frame, table};
 use crate::analyze::tables;

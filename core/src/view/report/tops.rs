@@ -2,8 +2,9 @@
 
 use maud::{Markup, html};
 
-use super::grid::{CellKind, GridColumn, OPTIONS, ReportGrid, col};
+use super::grid::{CellKind, GridColumn, ReportGrid, col};
 use super::rank_totals::RankTotals;
+use super::requests::OPTIONS;
 use super::section::SectionOutcome;
 use super::source::{ReportResult, ReportSource, frame, top};
 use crate::analyze::{AnalysisResult, tables};

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::edited::edits;
-use super::recording::RecordingFacts;
+use super::edit_counts::edits;
+use super::recording_facts::RecordingFacts;
 use crate::analyze::{HealthRow, LinkCoverage, LinkedShare, Problem, TimeOutline, VerdictState};
 use crate::view::session_trace::SessionTrace;
 

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use maud::{Markup, html};
 
-use super::grid::{CellKind, OPTIONS, ReportGrid, col};
+use super::grid::{CellKind, ReportGrid, col};
 use super::report_frame::ReportFrame;
+use super::requests::OPTIONS;
 use super::section::SectionOutcome;
 use super::source::{ReportResult, ReportSource, table, top};
 use crate::analyze::{WorkClass, tables};

@@ -167,7 +167,7 @@ class JobAnalyses(Analyses):
             worst = job.topology().tables["waiting_pairs"].to_polars().head()
 
         Further tables: `waiting_pairs`, the 1,000 pairs of ranks with the longest waits of the one
-        for the other; and `rank_places`, the machine of each rank, and its process groups with a
+        for the other. `rank_places` has the machine of each rank, and its process groups with a
         description (`pg_desc`), such as those of a `DeviceMesh`.
         """
         return self.analyze("topology", **part)

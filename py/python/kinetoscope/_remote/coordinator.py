@@ -24,7 +24,7 @@ _Result = TypeVar("_Result")
 
 
 class _Told(NamedTuple):
-    """What the ranks of a job told."""
+    """Answers of the ranks of a job."""
 
     traces: list[tuple[int | None, _native.Trace]]
     """Their communications."""
