@@ -88,7 +88,7 @@ fn each_rank_has_a_place_in_each_division() {
 #[test]
 fn maps_by_machine_name_the_slowest_rank() {
     let job = job();
-    let by = |by: &str| asked("grouped_heatmap", &job, &json!({"by": by}));
+    let by = |by: &str| asked("grouped_heatmap", &job, &json!({"group": by}));
     let columns =
         ["number", "name", "iteration", "num_traces", "dur_ns", "device_busy_ns", "wait_ns", "caused_wait_ns"];
     let found = rows(&by("machine"), "grouped_heatmap", &columns);
@@ -103,18 +103,18 @@ fn maps_by_machine_name_the_slowest_rank() {
     let answer = by("machine");
     let picture = chart(&*answer.tables[0], answer.plot, answer.reason.as_deref());
     assert!(picture.contains("60.0 µs at machine 1 (node1), iteration 1"), "{picture}");
-    worker::assert_alike(&job, &json!({"by": "machine"}));
+    worker::assert_alike(&job, &json!({"group": "machine"}));
 }
 
 #[test]
 fn unknown_divisions_say_what_is_there() {
-    let answer = asked("grouped_heatmap", &job(), &json!({"by": "mesh_pp"}));
+    let answer = asked("grouped_heatmap", &job(), &json!({"group": "mesh_pp"}));
     let reason = r#"no process group has the description "mesh_pp"; the descriptions are {"mesh_dp", "mesh_tp"}"#;
     assert_eq!(answer.reason.as_deref(), Some(reason));
     let alone: Vec<RankedTrace> = vec![traced(0, &json!({}), &[])];
-    let answer = asked("grouped_heatmap", &alone, &json!({"by": "machine"}));
+    let answer = asked("grouped_heatmap", &alone, &json!({"group": "machine"}));
     assert_eq!(answer.reason.as_deref(), Some("the machines of the ranks are unknown"));
-    let answer = asked("grouped_heatmap", &alone, &json!({"by": "tp"}));
+    let answer = asked("grouped_heatmap", &alone, &json!({"group": "tp"}));
     let reason = r#"no process group has the description "tp"; none has any"#;
     assert_eq!(answer.reason.as_deref(), Some(reason));
     let empty: Value = json!(rows(&asked("topology", &alone, &json!({})), "topology", &["group_name"]));

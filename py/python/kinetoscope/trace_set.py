@@ -195,8 +195,9 @@ class TraceSet(JobAnalyses):
         """Writes one HTML file about all traces: time by rank, late ranks, findings, timeline.
 
         Of more than 16 whole traces, the timeline has few: of the slowest, median and fastest rank,
-        and of the one that others await. All other sections describe all ranks. Workers of an executor that was given to `read_dir` read and analyse the traces. With
-        `redact`, this process does.
+        and of the one that others await. All other sections describe all ranks. Workers of an
+        executor that was given to `read_dir` read and analyse the traces. With `redact`, this
+        process does.
 
         Arguments and errors are those of `Trace.report`. Raises ValueError for a set without
         traces.

@@ -216,7 +216,7 @@ def training(keep: Callable[[list[Any], Any, Any], None], folder: Path) -> list[
             step()
             prof.step()
     found = ks.read(path).findings().select("finding", "subject", "count", "detail", "confidence").rows()
-    return [row for rule, *row in found if rule == "memory_leak"]
+    return [(row[1], row[2], row[3], row[4]) for row in found if row[0] == "memory_leak"]
 
 
 def keep_two(kept: list[Any], hidden: Any, _: Any) -> None:

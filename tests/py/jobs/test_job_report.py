@@ -91,7 +91,7 @@ def test_unreadable_ranks_are_skipped(folder: Path, executor: Executor, tmp_path
 
 def test_trimmed_traces_keep_their_timelines(folder: Path, executor: Executor, tmp_path: Path) -> None:
     for rank in range(NUM_RANKS):
-        ks.read(folder / f"rank {rank}.json.gz").trim(iterations=[1]).to_chrome(tmp_path / f"rank_{rank}.json")
+        ks.read(folder / f"rank {rank}.json.gz").trim(iteration=1).to_chrome(tmp_path / f"rank_{rank}.json")
     page = body(ks.read_dir(tmp_path, executor=executor).report(tmp_path / "report.html"))
     assert "Timelines of" not in page
     assert "Trimmed" in page

@@ -17,18 +17,18 @@ pub(in crate::analyze) static GROUPED_HEATMAP: Analysis = Analysis {
     name: "grouped_heatmap",
     doc: "the iterations of a heat map, for the ranks of a machine or process group together",
     options: &[OptionDoc {
-        name: BY,
+        name: GROUP,
         doc: "`machine`, or the description of process groups; default: `machine`",
         kind: OptionKind::Text,
     }],
     run: Run::Ranks(CrossRank {
-        compare: |job, options| grouped(job, options.text(BY).unwrap_or(MACHINE)),
+        compare: |job, options| grouped(job, options.text(GROUP).unwrap_or(MACHINE)),
         plan: super::plan,
         queries: super::QUERIES,
     }),
 };
 
-const BY: &str = "by";
+const GROUP: &str = "group";
 
 /// An iteration of a set of ranks.
 #[derive(Debug, Clone)]

@@ -23,16 +23,16 @@ class JobAnalyses(Analyses):
         """
         return self.analyze("summary", top=top, **part)
 
-    def heatmap(self, *, by: str = "rank", **part: lazy.Unpack[lazy.Selection]) -> lazy.AnalysisResult:
+    def heatmap(self, *, group: str = "rank", **part: lazy.Unpack[lazy.Selection]) -> lazy.AnalysisResult:
         """Measures each iteration of each rank; `plot` draws a map that names the slowest.
 
         ::
 
             job.heatmap().plot()
             slow = job.heatmap().to_polars().sort("caused_wait_ns", descending=True).head()
-            job.heatmap(by="machine").plot()
+            job.heatmap(group="machine").plot()
 
-        `by="machine"` joins the ranks of a machine (see `machines`), and `by="mesh_tp"` those of a
+        `group="machine"` joins the ranks of a machine (see `machines`), and `group="mesh_tp"` those of a
         process group with this description (see `topology`). The table is then `grouped_heatmap`:
         of each iteration the longest duration with its rank, mean device times, and sums of waits.
 
@@ -46,9 +46,9 @@ class JobAnalyses(Analyses):
         Device times are null without device work, or if some of it was lost. Waits are null if no
         collective of the iteration compares. Messages between two ranks are left out.
         """
-        if by == "rank":
+        if group == "rank":
             return self.analyze("heatmap", **part)
-        return self.analyze("grouped_heatmap", by=by, **part)
+        return self.analyze("grouped_heatmap", group=group, **part)
 
     def job_critical_path(self, **part: lazy.Unpack[lazy.Selection]) -> lazy.AnalysisResult:
         """Follows the critical path of a job back through all ranks; rows in order of time.
