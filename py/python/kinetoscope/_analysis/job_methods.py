@@ -32,9 +32,10 @@ class JobAnalyses(Analyses):
             slow = job.heatmap().to_polars().sort("caused_wait_ns", descending=True).head()
             job.heatmap(group="machine").plot()
 
-        `group="machine"` joins the ranks of a machine (see `machines`), and `group="mesh_tp"` those of a
-        process group with this description (see `topology`). The table is then `grouped_heatmap`:
-        of each iteration the longest duration with its rank, mean device times, and sums of waits.
+        `group="machine"` joins the ranks of a machine (see `machines`). `group="mesh_tp"` joins
+        those of a process group with this description (see `topology`). The table is then
+        `grouped_heatmap`: of each iteration the longest duration with its rank, mean device times,
+        and sums of waits.
 
         * `dur_ns`: duration of the iteration; of the whole recording without iterations
         * `device_busy_ns`: time in it with device work
