@@ -109,7 +109,7 @@ class Counting(Executor):
     def submit(self, work: Any, /, *args: Any, **_: Any) -> Future[Any]:
         future: Future[Any] = Future()
         found, question = work(*args), args[1].__name__
-        size = len(getattr(found, "communications", found))
+        size = sum(map(len, found)) if isinstance(found, list) else len(getattr(found, "communications", found))
         self.num_bytes[question] = self.num_bytes.get(question, 0) + size
         future.set_result(found)
         return future

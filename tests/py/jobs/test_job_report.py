@@ -84,7 +84,7 @@ def test_unreadable_ranks_are_skipped(folder: Path, executor: Executor, tmp_path
         (tmp_path / path.name).write_bytes(path.read_bytes())
     job = ks.read_dir(tmp_path, executor=executor)
     (tmp_path / "rank 5.json.gz").write_bytes(b"no trace")
-    with pytest.warns(UserWarning, match="rank 5.json.gz can no longer be read"):
+    with pytest.warns(RuntimeWarning, match="rank 5.json.gz can no longer be read"):
         page = body(job.report(tmp_path / "report.html"))
     assert "Timelines of 4 of 19 traces" in page
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
-from functools import cache, partial
+from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from kinetoscope import _native
@@ -116,17 +116,15 @@ class Coordinator(NamedTuple):
             if not indices:
                 return told
             needs_facts = has_facts and not told.facts
-            ask = partial(worker.tell, has_facts=needs_facts)
-            results = self._run_each(
-                ask, [(members[index], ([query for _, query in queries[index]],)) for index in indices]
-            )
-            for index, result in zip(indices, results, strict=True):
+            ask = worker.report if needs_facts else worker.respond
+            tasks = [(members[index], ([query for _, query in queries[index]],)) for index in indices]
+            for index, result in zip(indices, self._run_each(ask, tasks), strict=True):
                 if isinstance(result, Failure):
                     told.failures[index] = result
                     continue
                 if needs_facts:
-                    told.facts.append(result[0])
-                for (place, _), reply in zip(queries[index], result[1], strict=True):
+                    told.facts.append(result.pop())
+                for (place, _), reply in zip(queries[index], result, strict=True):
                     told.replies[place][index].append(reply)
             if told.failures:
                 _warn_unreadable(members, told.failures)

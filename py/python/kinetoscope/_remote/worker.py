@@ -144,15 +144,14 @@ def analyze(result: ReadResult, name: str, request: str) -> bytes:
     return _native.packed_answer(result.trace._native, name, request)  # noqa: SLF001 - as above
 
 
-def respond(result: ReadResult, name: str, request: str, queries: bytes) -> bytes:
-    """Answers the queries of an analysis that compares ranks."""
-    return _native.respond(result.trace._native, name, request, queries)  # noqa: SLF001 - as above
+def respond(result: ReadResult, queries: Sequence[Query]) -> list[bytes]:
+    """Answers the queries of analyses that compare ranks."""
+    return [_native.respond(result.trace._native, *query) for query in queries]  # noqa: SLF001 - as above
 
 
-def tell(result: ReadResult, queries: Sequence[Query], *, has_facts: bool) -> tuple[bytes, list[bytes]]:
-    """Returns what a report tells about the trace, if asked for, and the replies to queries."""
-    facts = _native.packed_facts(result.trace._native) if has_facts else b""  # noqa: SLF001 - as above
-    return facts, [respond(result, *query) for query in queries]
+def report(result: ReadResult, queries: Sequence[Query]) -> list[bytes]:
+    """Returns the replies to queries, and last what a report tells about the trace."""
+    return [*respond(result, queries), _native.packed_facts(result.trace._native)]  # noqa: SLF001 - as above
 
 
 # --- in the calling process ----------------------------------------------------------------------
