@@ -102,7 +102,7 @@ fn maps_by_machine_name_the_slowest_rank() {
     assert_eq!(json!(found), expected);
     let answer = by("machine");
     let picture = chart(&*answer.tables[0], answer.plot, answer.reason.as_deref());
-    assert!(picture.contains("60.0 µs at machine 1 (node1), iteration 1"), "{picture}");
+    assert!(picture.contains("60 µs at machine 1 (node1), iteration 1"), "{picture}");
     worker::assert_alike(&job, &json!({"group": "machine"}));
 }
 

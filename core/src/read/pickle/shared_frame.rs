@@ -64,7 +64,9 @@ impl SharedFrames {
     /// An equal frame from before, with the place of the memo that must refer to it instead of the
     /// last value.
     pub(super) fn known(&mut self, values: &PickleValues<'_>, id: ValueId) -> Option<(ValueId, Option<usize>)> {
-        let new = self.new.filter(|new| new.id == id && id.index() + 1 == values.len())?;
+        let new = self.new.filter(|new| new.id == id)?;
+        // Values after it, such as a number that was not there before, keep it in its place.
+        let is_last = id.index() + 1 == values.len();
         let entries = values.entries(id).filter(|entries| entries.len() == NUM_KEYS)?;
         if !entries.iter().any(|(key, _)| values.text(*key) == Some(KEY)) {
             return None;
@@ -76,10 +78,11 @@ impl SharedFrames {
         };
         let found = self.known.find(hash(entries), |known| values.entries(*known) == Some(entries)).copied();
         match found {
-            Some(known) => {
+            Some(known) if is_last => {
                 self.new = Some(NewDict { id: known, is_shared: true, ..new });
                 Some((known, new.place))
             }
+            Some(_) => None,
             None => {
                 let of = |id: &ValueId| hash(values.entries(*id).unwrap_or_default());
                 self.known.insert_unique(hash(entries), id, of);
