@@ -15,6 +15,7 @@ use crate::view::chart::figure;
 
 const MAX_ROWS: usize = 12;
 const DIVISION: TableColumn = tables::RANK_PLACES.column("division");
+const NUMBER: TableColumn = tables::RANK_PLACES.column("number");
 
 const GROUPS: ReportGrid = ReportGrid::of(
     "topology",
@@ -24,13 +25,13 @@ const GROUPS: ReportGrid = ReportGrid::of(
         col("group_desc", "description", CellKind::Name),
         col("group_name", "group", CellKind::Name),
         col("group_size", "ranks", CellKind::Count),
-        col("ranks", "list of ranks", CellKind::Name),
         col("reach", "machines", CellKind::Word),
-        col("count", "calls", CellKind::Count),
-        col("bytes", "bytes", CellKind::Bytes),
         col("wait_ns", "wait", CellKind::Time),
         col("awaited_rank", "most awaited rank", CellKind::Count),
         col("awaited_ns", "wait for it", CellKind::Time),
+        col("count", "calls", CellKind::Count),
+        col("bytes", "bytes", CellKind::Bytes),
+        col("ranks", "list of ranks", CellKind::Name),
     ],
 )
 .by("wait_ns");
@@ -69,9 +70,10 @@ pub(super) fn section(source: &ReportSource<'_>) -> ReportResult<SectionOutcome>
     }))
 }
 
-/// Ways in which the ranks are divided; one alone says nothing.
+/// Ways in which the ranks are divided into several sets; one alone says nothing.
 fn num_divisions(places: &dyn TableRows) -> usize {
     let frame = ReportFrame::of(places, usize::MAX);
-    let names: BTreeSet<_> = (0..frame.num_rows).map(|row| frame.text(DIVISION, row)).collect();
+    let is_further = |row: &usize| frame.int(NUMBER, *row) > Some(0);
+    let names: BTreeSet<_> = (0..frame.num_rows).filter(is_further).map(|row| frame.text(DIVISION, row)).collect();
     names.len()
 }
