@@ -1,10 +1,7 @@
 //! Finds memory that each iteration keeps.
 
-#[cfg(feature = "training")]
 use super::kept_memory::found;
 use super::rule::{Rule, RuleScope};
-#[cfg(not(feature = "training"))]
-use super::{rule_context::RuleContext, rule_match::RuleMatch};
 
 pub(super) static LEAK: Rule = Rule {
     name: "memory_leak",
@@ -15,9 +12,3 @@ pub(super) static LEAK: Rule = Rule {
     is_pattern: false,
     find: RuleScope::Trace(found),
 };
-
-/// A page shows what its report found.
-#[cfg(not(feature = "training"))]
-fn found(_: &RuleContext<'_>) -> Vec<RuleMatch> {
-    Vec::new()
-}

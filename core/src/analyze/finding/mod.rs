@@ -12,7 +12,6 @@ mod devices;
 mod graph_break;
 mod host_sampling;
 mod indexing;
-#[cfg(feature = "training")]
 mod kept_memory;
 mod launch_bound;
 mod leak;

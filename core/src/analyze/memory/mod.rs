@@ -31,9 +31,7 @@ use super::plot::Plot;
 use super::result::AnalysisResult;
 use crate::analyze::analysis::{Analysis, Run};
 use crate::analyze::options::Options;
-#[cfg(feature = "training")]
-pub(super) use allocation::Allocation;
-pub(super) use allocation::lives;
+pub(super) use allocation::{Allocation, lives};
 pub(super) use allocator_record::{AllocatorRecord, allocator_records, operator};
 use change::SERIES;
 pub use change::{MemoryChange, changes};
