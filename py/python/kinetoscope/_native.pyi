@@ -179,13 +179,13 @@ class JobGroups:
 
 @final
 class GatheredJob:
-    def __init__(
-        self,
+    def __new__(
+        cls,
         facts: Sequence[tuple[int | None, bytes]],
         files: Sequence[tuple[str, str]],
         traces: Sequence[tuple[int | None, Trace]],
         replies: Sequence[Sequence[Sequence[bytes]]],
-    ) -> None: ...
+    ) -> GatheredJob: ...
     def is_trimmed(self) -> bool: ...
     def shown_ranks(self) -> list[tuple[int, int]]: ...
     def report(self, session: Session, request: bytes) -> bytes: ...

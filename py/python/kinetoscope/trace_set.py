@@ -234,7 +234,7 @@ class TraceSet(JobAnalyses):
         self._inspect(coordinator)
         return coordinator.gather(self._of_ranks(None), lambda member: member.link(folder))
 
-    def _inspect(self, coordinator: Coordinator) -> None:
+    def _inspect(self, coordinator: lazy.Coordinator) -> None:
         """Lets workers read all members. Skips unreadable ones."""
         failures = coordinator.inspect(self._members)
         self._members = [member for member in self._members if member not in failures]

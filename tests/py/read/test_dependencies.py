@@ -65,7 +65,7 @@ class Replay:
                 self.inside[ancestor].add(node)
 
     def ancestors(self, node: int) -> Iterator[int]:
-        while (parent := self.nodes[node]["parent"]) in self.nodes and parent != node:
+        while (parent := self.nodes[node]["parent_id"]) in self.nodes and parent != node:
             yield parent
             node = parent
 

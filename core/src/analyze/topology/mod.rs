@@ -23,11 +23,17 @@ pub(super) static TOPOLOGY: Analysis = Analysis {
 /// The place of each rank in each division.
 const PLOT: Plot = Plot::Places { rank: "rank", division: "division", number: "number", name: "name" };
 
+/// Time of each group, where no rank has a known place.
+const TIMES: Plot = Plot::Bars { label: "group_name", parts: &["total_ns"] };
+
 fn answer(job: &Job<'_>, _: &Options) -> AnalysisResult {
     let wanted = |member: usize, one: &Collective| holds(&job.parts[member], one);
     let meetings = job_collectives(&job.ranks, ClockAlignment::AlignedWhereKnown, wanted);
-    AnalysisResult::of(&group_row::TABLE, group_row::rows(&job.ranks, &meetings), "no communication was recorded")
+    let places = place_row::rows(&job.ranks);
+    let has_places = !places.is_empty();
+    let groups = group_row::rows(&job.ranks, &meetings);
+    let answer = AnalysisResult::of(&group_row::TABLE, groups, "no communication was recorded")
         .and(&pair_row::TABLE, pair_row::rows(&meetings))
-        .and(&place_row::TABLE, place_row::rows(&job.ranks))
-        .drawn_from(place_row::TABLE.name, PLOT)
+        .and(&place_row::TABLE, places);
+    if has_places { answer.drawn_from(place_row::TABLE.name, PLOT) } else { answer.drawn(TIMES) }
 }

@@ -23,19 +23,13 @@ class JobAnalyses(Analyses):
         """
         return self.analyze("summary", top=top, **part)
 
-    def heatmap(self, *, group: str = "rank", **part: lazy.Unpack[lazy.Selection]) -> lazy.AnalysisResult:
+    def heatmap(self, **part: lazy.Unpack[lazy.Selection]) -> lazy.AnalysisResult:
         """Measures each iteration of each rank; `plot` draws a map that names the slowest.
 
         ::
 
             job.heatmap().plot()
             slow = job.heatmap().to_polars().sort("caused_wait_ns", descending=True).head()
-            job.heatmap(group="machine").plot()
-
-        `group="machine"` joins the ranks of a machine (see `machines`). `group="mesh_tp"` joins
-        those of a process group with this description (see `topology`). The table is then
-        `grouped_heatmap`: of each iteration the longest duration with its rank, mean device times,
-        and sums of waits.
 
         * `dur_ns`: duration of the iteration; of the whole recording without iterations
         * `device_busy_ns`: time in it with device work
@@ -47,8 +41,22 @@ class JobAnalyses(Analyses):
         Device times are null without device work, or if some of it was lost. Waits are null if no
         collective of the iteration compares. Messages between two ranks are left out.
         """
-        if group == "rank":
-            return self.analyze("heatmap", **part)
+        return self.analyze("heatmap", **part)
+
+    def grouped_heatmap(self, *, group: str | None = None, **part: lazy.Unpack[lazy.Selection]) -> lazy.AnalysisResult:
+        """Measures each iteration of each machine, or process group; `plot` draws a map.
+
+        By default, one row per machine and iteration (see `machines`). A `group` joins the ranks of
+        each process group with this description instead (see `topology`).
+
+        ::
+
+            job.grouped_heatmap().plot()
+            job.grouped_heatmap(group="mesh_tp").plot()
+
+        `dur_ns` is the longest duration of the iteration, and `slowest_rank` had it. Device times
+        are means over the traces, null if one is unknown. Waits are sums, as in `heatmap`.
+        """
         return self.analyze("grouped_heatmap", group=group, **part)
 
     def job_critical_path(self, **part: lazy.Unpack[lazy.Selection]) -> lazy.AnalysisResult:

@@ -63,7 +63,7 @@ def test_a_search_leads_to_the_memory_at_that_moment(page: Any, snapshot: ks.Mem
 
 def test_it_works_by_keys_alone(page: Any) -> None:
     before = picture(page, "state")
-    page.get_by_role("button", name="Peak").press("Enter")
+    page.get_by_role("button", name="Peak", exact=True).press("Enter")
     expect(page.locator("#state h2")).to_contain_text("at the peak")
     assert picture(page, "state") != before
     slider = page.get_by_role("slider")

@@ -18,5 +18,5 @@ def test_the_picture_of_a_report(
     timeline_on(page).wait().settle()
     for words in ("Device time", "Iterations", "Findings"):
         assert page.get_by_role("heading", name=words).first.is_visible()
-    assert page.locator(".ks-findings li").count() == 2
+    assert page.locator(".ks-findings li").count() == 3
     shot(page, "readme-report-dark")
