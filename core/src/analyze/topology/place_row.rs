@@ -7,7 +7,7 @@ use crate::table::{Table, int, put_name, text};
 /// The place of a rank in a division.
 #[derive(Debug, Clone)]
 pub(crate) struct PlaceRow {
-    rank: Option<i64>,
+    rank: i64,
     division: String,
     number: usize,
     name: String,
@@ -18,7 +18,7 @@ pub(crate) static TABLE: Table<Vec<PlaceRow>> = Table {
     doc: "a rank with its machine, or with its process group of one description",
     num_rows: Vec::len,
     columns: &[
-        int("rank", |rows, at| rows[at].rank),
+        int("rank", |rows, at| Some(rows[at].rank)),
         text("division", |rows, at, out| put_name(out, &rows[at].division)),
         int("number", |rows, at| Some(rows[at].number as i64)),
         text("name", |rows, at, out| put_name(out, &rows[at].name)),
@@ -35,9 +35,9 @@ pub(super) fn rows(job: &JobRanks) -> Vec<PlaceRow> {
     let mut rows = Vec::new();
     for (name, division) in std::iter::once(machines).chain(groups) {
         for (member, set) in job.members.iter().zip(&division.of_member) {
-            let Some(number) = *set else { continue };
+            let Some((rank, number)) = member.rank.zip(*set) else { continue };
             let (division, name) = (name.clone(), division.names[number].clone());
-            rows.push(PlaceRow { rank: member.rank, division, number, name });
+            rows.push(PlaceRow { rank, division, number, name });
         }
     }
     rows

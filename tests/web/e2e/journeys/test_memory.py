@@ -78,7 +78,7 @@ def test_it_works_by_keys_alone(page: Any) -> None:
     assert zoomed != whole
     page.get_by_role("button", name="Later").first.press("Enter")
     assert picture(page, "bands") != zoomed
-    page.get_by_role("button", name="All").press("Enter")
+    page.get_by_role("button", name="All", exact=True).press("Enter")
     assert picture(page, "bands") == whole
     # A pause takes room by time, not by action.
     page.get_by_role("button", name="By time").press("Enter")
