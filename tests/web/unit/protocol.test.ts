@@ -78,7 +78,7 @@ function asksOf(end: number): Asks {
     counter: { ...window, counter: 0 },
     changes: setup,
     summary: { ...setup, ...span, part: 0, findings: true },
-    report: { ...setup, title: "a", facts: [["file", "a.json"]], comparison: {} },
+    report: { ...setup, title: "a", facts: [["file", "a.json"]] },
   };
 }
 
@@ -118,10 +118,7 @@ function* requestsOf(session: Session): Iterable<[RequestType, object]> {
   const data = <T extends RequestType>(type: T, fields: object = {}): Answer<T> =>
     decodeAnswer(type, ask(session, { type, ...fields }));
   const { duration, tracks } = data("overview");
-  const { counter, analyze, gap, event, links, neighbour, tiles, report, ...once } = asksOf(duration);
-  // These are no two sides to compare.
-  const { comparison: _____, ...whole } = report;
-  yield ["report", whole];
+  const { counter, analyze, gap, event, links, neighbour, tiles, ...once } = asksOf(duration);
   for (const [type, fields] of Object.entries(once)) yield [type as RequestType, fields];
   for (const at of data("counters").counters.keys()) yield ["counter", { ...counter, counter: at }];
   const { order: _, trimmed: __, start: ___, end: ____, ...analysis } = analyze;

@@ -475,7 +475,7 @@ interface Exchange {
   changes: { ask: object; answer: { readonly changes: readonly Change[] } };
   summary: { ask: { start?: number; end?: number; part?: number; findings?: boolean }; answer: Summary };
   report: {
-    ask: { title: string; facts: readonly (readonly [string, string])[]; comparison?: object };
+    ask: { title: string; facts: readonly (readonly [string, string])[] };
     answer: { readonly html: string };
   };
 }
