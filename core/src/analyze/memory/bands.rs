@@ -62,8 +62,11 @@ const COLUMNS: &[Column<Vec<MemoryBandRow>>] = &[
     int("stack_id", |rows, at| rows[at].stack.map(|stack| i64::from(stack.0))),
 ];
 
+/// The column of categories.
+const CATEGORY: &str = "category";
+
 /// Bands over time.
-pub(crate) const PLOT: Plot = BandAxis::Time.plot();
+pub(crate) const PLOT: Plot = BandAxis::Time.plot(CATEGORY);
 
 /// The same rows as the page draws them, by action.
 static ACTION_TABLE: Table<Vec<MemoryBandRow>> = Table {
@@ -98,20 +101,13 @@ impl BandAxis {
         }
     }
 
-    /// The bands over this axis.
-    pub(crate) const fn plot(self) -> Plot {
+    /// The bands over this axis, coloured by a column.
+    pub(crate) const fn plot(self, colour: &'static str) -> Plot {
         let time = match self {
             Self::Time => ["start_ns", "end_ns"],
             Self::Actions => ["start_action", "end_action"],
         };
-        Plot::Bands {
-            time,
-            bottom: "bottom_bytes",
-            height: "bytes",
-            label: "site",
-            colour: "category",
-            panel: "device",
-        }
+        Plot::Bands { time, bottom: "bottom_bytes", height: "bytes", label: "site", colour, panel: "device" }
     }
 }
 
@@ -378,5 +374,5 @@ pub(crate) fn memory_bands(
     let (start, end) = window;
     let window = (window != extent(snapshot, axis)).then_some(window);
     let rows = if start < end { bands(snapshot, lives, axis, window) } else { Vec::new() };
-    AnalysisResult::of(axis.table(), rows, "nothing is in use at this time").drawn(axis.plot())
+    AnalysisResult::of(axis.table(), rows, "nothing is in use at this time").drawn(axis.plot(CATEGORY))
 }
