@@ -9,6 +9,7 @@ use crate::analyze::result::AnalysisResult;
 use crate::id::StackId;
 use crate::memory::MemorySnapshot;
 use crate::memory::snapshot::Action;
+use crate::memory::timeline::MemoryCategory;
 use crate::sort;
 use crate::sorted_map::SortedMap;
 use crate::table::{Column, Table, int, put, put_name, text};
@@ -62,11 +63,8 @@ const COLUMNS: &[Column<Vec<MemoryBandRow>>] = &[
     int("stack_id", |rows, at| rows[at].stack.map(|stack| i64::from(stack.0))),
 ];
 
-/// The column of categories.
-const CATEGORY: &str = "category";
-
 /// Bands over time.
-pub(crate) const PLOT: Plot = BandAxis::Time.plot(CATEGORY);
+pub(crate) const PLOT: Plot = BandAxis::Time.plot();
 
 /// The same rows as the page draws them, by action.
 static ACTION_TABLE: Table<Vec<MemoryBandRow>> = Table {
@@ -101,13 +99,20 @@ impl BandAxis {
         }
     }
 
-    /// The bands over this axis, coloured by a column.
-    pub(crate) const fn plot(self, colour: &'static str) -> Plot {
+    /// The bands over this axis.
+    pub(crate) const fn plot(self) -> Plot {
         let time = match self {
             Self::Time => ["start_ns", "end_ns"],
             Self::Actions => ["start_action", "end_action"],
         };
-        Plot::Bands { time, bottom: "bottom_bytes", height: "bytes", label: "site", colour, panel: "device" }
+        Plot::Bands {
+            time,
+            bottom: "bottom_bytes",
+            height: "bytes",
+            label: "site",
+            colour: "category",
+            panel: "device",
+        }
     }
 }
 
@@ -373,6 +378,9 @@ pub(crate) fn memory_bands(
 ) -> AnalysisResult {
     let (start, end) = window;
     let window = (window != extent(snapshot, axis)).then_some(window);
-    let rows = if start < end { bands(snapshot, lives, axis, window) } else { Vec::new() };
-    AnalysisResult::of(axis.table(), rows, "nothing is in use at this time").drawn(axis.plot(CATEGORY))
+    let mut rows = if start < end { bands(snapshot, lives, axis, window) } else { Vec::new() };
+    // Scripts of a page draw it again, and cannot tell categories.
+    let told = rows.iter_mut().filter(|row| !row.category.is_empty());
+    told.for_each(|row| row.category = MemoryCategory::Unknown.name());
+    AnalysisResult::of(axis.table(), rows, "nothing is in use at this time").drawn(axis.plot())
 }

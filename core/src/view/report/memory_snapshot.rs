@@ -201,9 +201,7 @@ fn bands(snapshot: &MemorySnapshot, allocations: &[SnapshotAllocation]) -> Repor
 /// The picture of allocations over an axis.
 pub(in crate::view) fn band_figure(answer: &AnalysisResult, axis: BandAxis) -> ReportResult<Markup> {
     let bands = table(answer, tables::MEMORY_BANDS.name)?;
-    // Scripts of the page cannot tell categories when they draw it again.
-    let plot = axis.plot("site");
-    Ok(html! { figure class="ks-picture" { (figure(&**bands, Some(plot), answer.reason.as_deref())) } })
+    Ok(html! { figure class="ks-picture" { (figure(&**bands, Some(axis.plot()), answer.reason.as_deref())) } })
 }
 
 /// Memory when an allocation failed, or else at the peak.
