@@ -48,16 +48,16 @@ fn groups_tell_their_machines_and_the_rank_that_others_await() {
     let columns = ["group_desc", "group_name", "ranks", "reach", "count", "wait_ns", "awaited_rank", "awaited_ns"];
     let found = rows(&asked("topology", &job, &json!({})), "topology", &columns);
     let far = |number: i64| {
-        let ranks = format!("[{number}, {}]", number + 4);
+        let ranks = format!("[{number},{}]", number + 4);
         json!(["mesh_dp", format!("far{number}"), ranks, "between", 1, 0, null, null])
     };
     let expected = json!([
-        ["mesh_tp", "near1", "[4, 5, 6, 7]", "inside", 1, 60_000, 5, 60_000],
+        ["mesh_tp", "near1", "[4,5,6,7]", "inside", 1, 60_000, 5, 60_000],
         far(0),
         far(1),
         far(2),
         far(3),
-        ["mesh_tp", "near0", "[0, 1, 2, 3]", "inside", 1, 0, null, null],
+        ["mesh_tp", "near0", "[0,1,2,3]", "inside", 1, 0, null, null],
     ]);
     assert_eq!(json!(found), expected);
     worker::assert_alike(&job, &json!({}));
@@ -119,4 +119,39 @@ fn unknown_divisions_say_what_is_there() {
     assert_eq!(answer.reason.as_deref(), Some(reason));
     let empty: Value = json!(rows(&asked("topology", &alone, &json!({})), "topology", &["group_name"]));
     assert_eq!(empty, json!([]));
+}
+
+#[test]
+fn groups_of_any_claimed_size_take_no_memory() {
+    let group = json!({"pg_name": "0", "pg_desc": "default_pg", "ranks": [], "pg_size": i64::MAX});
+    let header = json!({"distributedInfo": {"rank": 0, "world_size": i64::MAX, "pg_config": [group]}});
+    let record = Record {
+        collective: "allreduce",
+        group: "0",
+        ranks: json!([]),
+        seq: 1,
+        start: 100,
+        dur: 40,
+        elems: [1, 1],
+        splits: ["[]".into(), "[]".into()],
+        module: None,
+    };
+    let alone = [traced(0, &header, &[record])];
+    let answer = asked("topology", &alone, &json!({}));
+    let found = rows(&answer, "topology", &["group_desc", "group_size", "ranks"]);
+    assert_eq!(json!(found), json!([["default_pg", i64::MAX, null]]));
+    let places = rows(&answer, "rank_places", &["rank", "name"]);
+    assert_eq!(json!(places), json!([[0, format!("ranks 0 to {}", i64::MAX - 1)]]));
+}
+
+#[test]
+fn ranks_without_room_are_counted() {
+    let far = [0, 1, i64::MAX].map(|rank| {
+        let group = json!({"pg_name": "0", "pg_desc": "dp", "ranks": [0, 1, i64::MAX], "pg_size": 3});
+        traced(rank, &json!({"distributedInfo": {"rank": rank, "world_size": 3, "pg_config": [group]}}), &[])
+    });
+    let answer = asked("topology", &far, &json!({}));
+    let places = answer.tables.iter().find(|table| table.name() == "rank_places").unwrap();
+    let picture = chart(&**places, answer.plot, None);
+    assert!(picture.contains("ranks from 2560 on are left out: 1"), "{picture}");
 }

@@ -162,7 +162,7 @@ fn put_some(out: &mut String, text: Option<&str>) -> bool {
 /// More ranks than these are not repeated in every row: the table of process groups has them.
 const MAX_RANKS: i64 = 1024;
 
-fn put_ranks(out: &mut String, ranks: &RankList) -> bool {
+pub(crate) fn put_ranks(out: &mut String, ranks: &RankList) -> bool {
     let is_short = ranks.size() <= MAX_RANKS;
     is_short && put(out, &format!("[{}]", ranks.iter().map(|rank| rank.to_string()).collect::<Vec<_>>().join(",")))
 }

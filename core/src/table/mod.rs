@@ -25,6 +25,8 @@ pub use cells::Cells;
 pub use chakra::{CHAKRA_TABLES, chakra_metadata};
 pub(crate) use collective::RANK_COLLECTIVES;
 pub use collective::RANK_TABLES;
+#[cfg(feature = "machines")]
+pub(crate) use collective::put_ranks;
 pub use column::{Column, Getter, Table};
 pub(crate) use column::{TableColumn, boolean, float, int, is_same, json, put, put_name, text, uint};
 pub(crate) use event::EVENTS;

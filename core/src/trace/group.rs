@@ -80,7 +80,7 @@ fn listed(source: &'static str, groups: &Value) -> Vec<ProcessGroup> {
 }
 
 /// The ranks of a process group.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum GroupRanks {
     /// So many, from 0 on: all ranks of a job.
     All(i64),

@@ -53,27 +53,35 @@ pub(crate) fn purposes(job: &JobRanks) -> BTreeSet<String> {
     job.members.iter().flat_map(groups).map(|(purpose, _)| purpose).collect()
 }
 
-/// Process groups with the rank, more ranks and a description. Those that a file lists come first.
+/// The first process group of each description with the rank and more ranks. Those that a file
+/// lists come before those of communications.
 fn groups(member: &JobMember) -> Vec<(String, GroupRanks)> {
-    let listed =
-        member.linked.process_groups().iter().filter_map(|group| Some((group.desc.clone(), group.rank_list()?)));
-    let called = member.collectives().rows.iter().filter(|one| one.is_p2p() != Some(true));
-    let called =
-        called.filter_map(|one| Some((one.group_desc(&member.linked)?.to_owned(), one.ranks.as_deref()?.clone())));
-    let is_own = |ranks: &GroupRanks| member.rank.is_none_or(|rank| ranks.place(rank).is_some());
     let mut found: Vec<(String, GroupRanks)> = Vec::new();
-    for group in listed.chain(called) {
-        if !group.0.is_empty() && group.1.size() > 1 && is_own(&group.1) && !found.contains(&group) {
-            found.push(group);
+    let mut add = |desc: &str, ranks: &GroupRanks| {
+        let is_own = || member.rank.is_none_or(|rank| ranks.place(rank).is_some());
+        let is_new = !desc.is_empty() && found.iter().all(|(known, _)| known != desc);
+        if is_new && ranks.size() > 1 && is_own() {
+            found.push((desc.to_owned(), ranks.clone()));
         }
+    };
+    for group in member.linked.process_groups() {
+        group.rank_list().iter().for_each(|ranks| add(&group.desc, ranks));
+    }
+    for one in member.collectives().rows.iter().filter(|one| one.is_p2p() != Some(true)) {
+        let group = one.group_desc(&member.linked).zip(one.ranks.as_deref());
+        group.into_iter().for_each(|(desc, ranks)| add(desc, ranks));
     }
     found
 }
 
 /// Ranks in words: `ranks 0 to 7`, or `ranks 3 to 27 by 8`.
-pub(crate) fn ranks_words(ranks: &GroupRanks) -> String {
+fn ranks_words(ranks: &GroupRanks) -> String {
     const SHOWN: usize = 4;
-    let all: Vec<i64> = ranks.iter().collect();
+    let all = match ranks {
+        // As large as a file claims.
+        GroupRanks::All(size) if *size > 2 => return format!("ranks 0 to {}", size - 1),
+        ranks => ranks.iter().collect::<Vec<_>>(),
+    };
     let step = || all[1].checked_sub(all[0]);
     let is_even = |step: i64| all.windows(2).all(|pair| pair[1].checked_sub(pair[0]) == Some(step));
     match (&all[..], (all.len() > 2).then(step).flatten().filter(|step| is_even(*step))) {

@@ -45,6 +45,17 @@ pub(in crate::analyze) enum Reach {
     Unplaced,
 }
 
+impl Reach {
+    /// The name used in tables; `None` where the machines are not known.
+    pub(in crate::analyze) fn name(self) -> Option<&'static str> {
+        match self {
+            Self::Inside => Some("inside"),
+            Self::Between => Some("between"),
+            Self::Unplaced => None,
+        }
+    }
+}
+
 impl Placement {
     /// By the first rule that holds for the job: the given number, host names of all traces, the
     /// order of devices, host names of some traces.
@@ -88,7 +99,7 @@ impl Placement {
     }
 
     /// Whether the ranks of a group share a machine.
-    pub(super) fn of_group(&self, group: &GroupRanks) -> Reach {
+    pub(in crate::analyze) fn of_group(&self, group: &GroupRanks) -> Reach {
         match group {
             // As large as a file claims.
             GroupRanks::All(size) if self.per_machine.is_some() => self.of_ranks([0, size.saturating_sub(1).max(0)]),
@@ -103,7 +114,7 @@ impl Placement {
     }
 
     /// Whether these ranks share a machine.
-    pub(in crate::analyze) fn of_ranks(&self, ranks: impl IntoIterator<Item = i64>) -> Reach {
+    pub(super) fn of_ranks(&self, ranks: impl IntoIterator<Item = i64>) -> Reach {
         reach(ranks.into_iter().map(|rank| match self.per_machine.filter(|_| rank >= 0) {
             Some(num) => Some(rank / num),
             None => self.of_rank.get(&rank).copied().flatten(),

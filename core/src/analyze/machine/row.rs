@@ -52,11 +52,7 @@ const COLUMNS: &[Column<Vec<MachineRow>>] = &[
 
 impl MachineRow {
     fn reach(&self) -> Option<&'static str> {
-        match self.kind.2.ok()? {
-            Reach::Inside => Some("inside"),
-            Reach::Between => Some("between"),
-            Reach::Unplaced => None,
-        }
+        self.kind.2.ok()?.name()
     }
 }
 

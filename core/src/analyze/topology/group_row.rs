@@ -5,11 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::analyze::collective::JobCollective;
 use crate::analyze::collective::skew::{self, SkewRow};
 use crate::analyze::collective::summary::CollectiveTotals;
-use crate::analyze::machine::placement::{Placement, Reach};
+use crate::analyze::machine::placement::Placement;
 use crate::link::rank::JobRanks;
 use crate::sort;
-use crate::table::{Column, Table, int, json, put, put_name, text};
+use crate::table::{Column, Table, int, json, put_name, put_ranks, text};
 use crate::time::add_ns;
+use crate::trace::group::GroupRanks;
 
 /// A process group, or the ranks that communicate without one.
 #[derive(Debug, Clone)]
@@ -27,7 +28,7 @@ pub(crate) struct GroupRow {
 struct TopologyKey {
     desc: Option<String>,
     name: Option<String>,
-    ranks: Vec<i64>,
+    ranks: GroupRanks,
 }
 
 /// The members, communications and waits of a group.
@@ -48,11 +49,8 @@ pub(crate) static TABLE: Table<Vec<GroupRow>> = Table {
 const COLUMNS: &[Column<Vec<GroupRow>>] = &[
     text("group_name", |rows, at, out| rows[at].key.name.as_ref().is_some_and(|name| put_name(out, name))),
     text("group_desc", |rows, at, out| rows[at].key.desc.as_ref().is_some_and(|desc| put_name(out, desc))),
-    int("group_size", |rows, at| Some(rows[at].key.ranks.len() as i64)),
-    json("ranks", |rows, at, out| {
-        let ranks: Vec<_> = rows[at].key.ranks.iter().map(i64::to_string).collect();
-        put(out, &format!("[{}]", ranks.join(", ")))
-    }),
+    int("group_size", |rows, at| Some(rows[at].key.ranks.size())),
+    json("ranks", |rows, at, out| put_ranks(out, &rows[at].key.ranks)),
     text("reach", |rows, at, out| rows[at].reach.is_some_and(|reach| put_name(out, reach))),
     int("num_traces", |rows, at| Some(rows[at].num_traces as i64)),
     int("count", |rows, at| Some(rows[at].totals.count as i64)),
@@ -69,11 +67,8 @@ pub(super) fn rows(job: &JobRanks, meetings: &[JobCollective<'_>]) -> Vec<GroupR
     let mut groups: BTreeMap<TopologyKey, GroupMeetings> = BTreeMap::new();
     for meeting in meetings {
         let skew = skew::row(meeting);
-        let ranks = meeting.any(|part| part.one.ranks.as_ref().map(|ranks| ranks.iter().collect::<Vec<_>>()));
-        let mut ranks = ranks.unwrap_or_else(|| meeting.parts.iter().filter_map(|part| part.rank).collect());
-        sort::ascending(&mut ranks);
         let desc = meeting.any(|part| part.one.group_desc(part.linked).map(str::to_owned));
-        let key = TopologyKey { desc, name: skew.group.0.clone(), ranks };
+        let key = TopologyKey { desc, name: skew.group.0.clone(), ranks: ranks(meeting) };
         let group = groups.entry(key).or_default();
         group.members.extend(meeting.parts.iter().map(|part| part.member));
         for (_, awaited, wait_ns) in super::pair_row::waits(meeting) {
@@ -82,11 +77,7 @@ pub(super) fn rows(job: &JobRanks, meetings: &[JobCollective<'_>]) -> Vec<GroupR
         group.skews.push(skew);
     }
     let row = |(key, group): (TopologyKey, GroupMeetings)| GroupRow {
-        reach: match placement.of_ranks(key.ranks.iter().copied()) {
-            Reach::Inside => Some("inside"),
-            Reach::Between => Some("between"),
-            Reach::Unplaced => None,
-        },
+        reach: placement.of_group(&key.ranks).name(),
         num_traces: group.members.len() as u64,
         totals: CollectiveTotals::of(&group.skews.iter().collect::<Vec<_>>()),
         awaited: group.caused.into_iter().max_by_key(|(rank, ns)| (*ns, std::cmp::Reverse(*rank))),
@@ -95,4 +86,17 @@ pub(super) fn rows(job: &JobRanks, meetings: &[JobCollective<'_>]) -> Vec<GroupR
     let mut rows: Vec<_> = groups.into_iter().map(row).collect();
     sort::by_key(&mut rows, |row| std::cmp::Reverse(row.totals.wait_ns));
     rows
+}
+
+/// The ranks of a communication, in ascending order: those of its group or, without one, those that
+/// share it. A group of all ranks is as large as a file claims, so it stays a number.
+fn ranks(meeting: &JobCollective<'_>) -> GroupRanks {
+    let listed = match meeting.any(|part| part.one.ranks.as_deref()) {
+        Some(all @ GroupRanks::All(_)) => return all.clone(),
+        Some(GroupRanks::Listed(ranks)) => Some(ranks.clone()),
+        None => None,
+    };
+    let mut ranks = listed.unwrap_or_else(|| meeting.parts.iter().filter_map(|part| part.rank).collect());
+    sort::ascending(&mut ranks);
+    GroupRanks::from(ranks)
 }

@@ -42,7 +42,12 @@ pub(super) fn draw(table: &dyn TableRows, [rank, division, number, name]: [usize
     }
     let on_a_line = on_a_line(&panels);
     let wide = (WIDTH - GAP * (NUM_BESIDE - 1) as f64) / NUM_BESIDE as f64;
-    let num_lines = panels.iter().flat_map(|(_, ranks)| ranks).map(|one| one.rank / on_a_line + 1).max().unwrap_or(0);
+    let num_lines = panels
+        .iter()
+        .flat_map(|(_, ranks)| ranks)
+        .map(|one| (one.rank / on_a_line).saturating_add(1))
+        .max()
+        .unwrap_or(0);
     let high = (HEIGHT / num_lines.clamp(1, MAX_LINES) as f64).min(HIGHEST_LINE);
     let pitch = HEAD + num_lines.min(MAX_LINES) as f64 * high + FOOT;
     let place = |at: usize| ((at % NUM_BESIDE) as f64 * (wide + GAP), (at / NUM_BESIDE) as f64 * pitch);
@@ -62,7 +67,7 @@ pub(super) fn draw(table: &dyn TableRows, [rank, division, number, name]: [usize
                 }
             }
         },
-        notes: Vec::new(),
+        notes: left_out(&panels, on_a_line).into_iter().collect(),
     }
 }
 
@@ -71,8 +76,15 @@ fn on_a_line(panels: &[(String, Vec<PlacedRank>)]) -> i64 {
     let machines = panels.first().map_or(&[][..], |(_, ranks)| ranks);
     let num = machines.iter().filter(|one| one.number == 0).count() as i64;
     let is_even = num > 1 && machines.iter().all(|one| one.rank / num == one.number);
-    let most = panels.iter().flat_map(|(_, ranks)| ranks).map(|one| one.rank + 1).max().unwrap_or(1);
+    let most = panels.iter().flat_map(|(_, ranks)| ranks).map(|one| one.rank.saturating_add(1)).max().unwrap_or(1);
     if is_even && num <= 2 * ON_A_LINE { num } else { ON_A_LINE.min(most) }
+}
+
+/// Says how many ranks the panels have no room for.
+fn left_out(panels: &[(String, Vec<PlacedRank>)], on_a_line: i64) -> Option<String> {
+    let is_far = |one: &&PlacedRank| one.rank / on_a_line >= MAX_LINES;
+    let most = panels.iter().map(|(_, ranks)| ranks.iter().filter(is_far).count()).max().filter(|num| *num > 0)?;
+    Some(format!("ranks from {} on are left out: {most}", MAX_LINES * on_a_line))
 }
 
 /// The number of sets, and of ranks in each.
@@ -90,7 +102,9 @@ fn counted(ranks: &[PlacedRank]) -> String {
 /// A rectangle for ranks of one set beside each other.
 fn cells(ranks: &[PlacedRank], on_a_line: i64, wide: f64, high: f64) -> Markup {
     let line = |one: &PlacedRank| one.rank / on_a_line;
-    let follows = |a: &PlacedRank, b: &PlacedRank| a.number == b.number && line(a) == line(b) && a.rank + 1 == b.rank;
+    let follows = |a: &PlacedRank, b: &PlacedRank| {
+        a.number == b.number && line(a) == line(b) && a.rank.checked_add(1) == Some(b.rank)
+    };
     let mut ranks: Vec<&PlacedRank> = ranks.iter().filter(|one| line(one) < MAX_LINES).collect();
     crate::sort::by_key(&mut ranks, |one| one.rank);
     html! {
