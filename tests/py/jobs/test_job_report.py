@@ -106,6 +106,15 @@ def test_the_command_takes_workers(folder: Path, tmp_path: Path, capsys: pytest.
     assert "expected a folder with --workers, found a file" in capsys.readouterr().err
 
 
+def test_tables_that_scripts_cannot_ask_for_have_no_buttons(tmp_path: Path) -> None:
+    page = body(ks.read_dir(write_job(tmp_path, 4, late={2})).report(tmp_path / "report.html"))
+    start = page.index('id="topology"')
+    topology = page[start : page.index("</section>", start)]
+    assert "Pairs of ranks with the longest waits" in topology
+    assert "data-analysis" not in topology
+    assert "data-analysis" in page
+
+
 def test_a_page_may_be_limited_in_size(folder: Path) -> None:
     with pytest.raises(ValueError, match="expected a larger max_size"):
         ks.read_dir(folder).report(folder.parent / "small.html", max_size="1KB")

@@ -119,7 +119,8 @@ pub(super) struct ReportGrid {
     order: Option<&'static str>,
 }
 
-/// Stands for tables of a page without a timeline, which cannot be saved.
+/// Stands for tables that scripts of the page cannot save: of a page without a timeline, or of an
+/// analysis that is left out of browsers.
 const UNSAVED: &str = "";
 
 /// Stands for the comparison of two traces, which is no analysis of one.
@@ -145,7 +146,7 @@ impl ReportGrid {
         Self::checked(COMPARISON, table, title, columns)
     }
 
-    /// Columns of a table on a page without a timeline, checked at compile time.
+    /// Columns of a table that scripts of the page cannot save, checked at compile time.
     pub(super) const fn unsaved<S>(table: &Table<S>, title: &'static str, columns: &'static [GridColumn]) -> Self {
         Self::checked(UNSAVED, table, title, columns)
     }

@@ -9,7 +9,7 @@ use super::report_frame::ReportFrame;
 use super::requests::OPTIONS;
 use super::section::SectionOutcome;
 use super::source::{ReportResult, ReportSource, frame, table};
-use crate::analyze::tables;
+use crate::analyze::{known_analysis, tables};
 use crate::table::{TableColumn, TableRows};
 use crate::view::chart::figure;
 
@@ -17,8 +17,8 @@ const MAX_ROWS: usize = 12;
 const DIVISION: TableColumn = tables::RANK_PLACES.column("division");
 const NUMBER: TableColumn = tables::RANK_PLACES.column("number");
 
-const GROUPS: ReportGrid = ReportGrid::of(
-    "topology",
+// Scripts of a page have no topology to save.
+const GROUPS: ReportGrid = ReportGrid::unsaved(
     &tables::TOPOLOGY,
     "Process groups by wait",
     &[
@@ -36,8 +36,7 @@ const GROUPS: ReportGrid = ReportGrid::of(
 )
 .by("wait_ns");
 
-const PAIRS: ReportGrid = ReportGrid::of(
-    "topology",
+const PAIRS: ReportGrid = ReportGrid::unsaved(
     &tables::WAITING_PAIRS,
     "Pairs of ranks with the longest waits",
     &[
@@ -55,7 +54,7 @@ pub(super) fn section(source: &ReportSource<'_>) -> ReportResult<SectionOutcome>
     if !source.is_job() {
         return Ok(SectionOutcome::Nothing);
     }
-    let answer = source.ask(GROUPS.analysis, OPTIONS)?;
+    let answer = source.ask(known_analysis("topology").name, OPTIONS)?;
     let groups = frame(&answer, GROUPS.table, MAX_ROWS)?;
     let pairs = frame(&answer, PAIRS.table, MAX_ROWS)?;
     let places = table(&answer, tables::RANK_PLACES.name)?;
