@@ -13,6 +13,14 @@ pub(crate) fn ascending<T: Ord>(items: &mut [T]) {
     by(items, T::cmp);
 }
 
+/// The distinct items, in their order.
+pub(crate) fn distinct<T: Ord>(items: impl IntoIterator<Item = T>) -> Vec<T> {
+    let mut items: Vec<T> = items.into_iter().collect();
+    ascending(&mut items);
+    items.dedup();
+    items
+}
+
 /// Sorts by a comparison; equal items stay in their order.
 pub(crate) fn by<T>(items: &mut [T], compare: impl Fn(&T, &T) -> Ordering) {
     if items.len() <= FEW {

@@ -101,7 +101,7 @@ impl Tables {
 }
 
 impl Tables {
-    fn snapshot(&self) -> PyResult<Arc<MemorySnapshot>> {
+    pub(crate) fn snapshot(&self) -> PyResult<Arc<MemorySnapshot>> {
         let expected = || format!("expected a memory snapshot, found {}", self.sort);
         self.snapshot.clone().ok_or_else(|| UnsupportedTraceError::new_err(expected()))
     }

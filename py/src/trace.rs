@@ -3,8 +3,12 @@
 use std::sync::Arc;
 
 use kinetoscope::analyze::{KERNEL_SOURCES, SourceFile, kernel_file_names, kernel_sources};
-use kinetoscope::analyze::{PartRequest, Selection, SelectionRequest, coverage, events_inside, events_within};
-use kinetoscope::edit::{ExecutionEdit, Redaction, edit, redact, separate_devices, shrink, split, trim, with_captures};
+use kinetoscope::analyze::{
+    PartRequest, Selection, SelectionRequest, allocator_history, coverage, events_inside, events_within,
+};
+use kinetoscope::edit::{
+    ExecutionEdit, Redaction, edit, redact, separate_devices, shrink, split, trim, with_captures, with_memory,
+};
 use kinetoscope::link::{CapturedGraphs, MergedRank, MergedRanks};
 use kinetoscope::read::snapshot::read_snapshot;
 use kinetoscope::replay::write_param_collectives;
@@ -116,6 +120,15 @@ impl Trace {
     fn with_captures(&self, py: Python<'_>, captures: Vec<PyRef<'_, Self>>, max_threads: usize) -> PyResult<Self> {
         let (replay, captures) = (self.linked(), captures.iter().map(|one| one.linked()).collect::<Vec<_>>());
         interruptible(py, move || Self::new(with_captures(&replay, &captures), max_threads))
+    }
+
+    /// The trace with what a memory snapshot of the same run knows.
+    #[pyo3(signature = (snapshot, *, max_threads = 1))]
+    fn with_memory(&self, py: Python<'_>, snapshot: PyRef<'_, Tables>, max_threads: usize) -> PyResult<Self> {
+        let (linked, snapshot) = (self.linked(), snapshot.snapshot()?);
+        let trace = interruptible(py, move || with_memory(&linked, allocator_history(&snapshot)))?;
+        let trace = trace.map_err(|error| raised(&error))?;
+        interruptible(py, move || Self::new(trace, max_threads))
     }
 
     /// The compiled kernels with their nodes and lines, from files given by name and content.

@@ -44,7 +44,7 @@ LAYERS = Layers(
         "replay": {"base", "json", "table", "trace", "link"},
         "write": {"base", "json", "chakra", "trace", "link"},
         "link": {"base", "json", "trace"},
-        "edit": {"base", "json", "trace", "link"},
+        "edit": {"base", "json", "memory", "trace", "link"},
         "analyze": {"base", "json", "memory", "table", "trace", "link"},
         "schema": {"base", "memory", "table", "link", "replay", "analyze"},
         "view": {"base", "json", "memory", "table", "trace", "link", "analyze", "edit"},

@@ -97,8 +97,8 @@ pub(crate) use launch::why_unlaunched;
 pub use launch_config::LaunchConfig;
 pub use launches::{LaunchRow, launches};
 pub use memory::{
-    MemoryChange, MemoryDevice, MemoryRow, changes as memory_changes, memory, memory_growth, memory_of_snapshot,
-    memory_of_timeline, memory_state,
+    MemoryChange, MemoryDevice, MemoryRow, allocator_history, changes as memory_changes, memory, memory_growth,
+    memory_of_snapshot, memory_of_timeline, memory_state,
 };
 pub use module::{ModuleRow, modules};
 pub use operator::{OperatorRow, operators};

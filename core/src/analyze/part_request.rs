@@ -8,6 +8,7 @@ use super::part::TracePart;
 use super::selection::MAX_NAMED;
 use crate::error::Error;
 use crate::link::{Iteration, LinkedTrace, StepState};
+use crate::sort;
 use crate::time::{TimeRange, Ts};
 use crate::trace::step_name::Phase;
 
@@ -208,6 +209,5 @@ fn text(request: &mut Map<String, Value>, name: &str) -> Result<Option<String>, 
 
 /// Names in alphabetical order, each once, as a list.
 fn named(names: impl Iterator<Item = &'static str>) -> String {
-    let names: std::collections::BTreeSet<_> = names.collect();
-    format!("{:?}", names.into_iter().collect::<Vec<_>>())
+    format!("{:?}", sort::distinct(names))
 }

@@ -30,9 +30,7 @@ pub(crate) use super::memory::owner::TABLE as MEMORY_OWNERS;
 pub(crate) use super::memory::pool::TABLE as MEMORY_POOLS;
 pub(crate) use super::memory::row::TABLE as MEMORY;
 pub(crate) use super::memory::snapshot::{SERIES as SNAPSHOT_SERIES, TABLE as SNAPSHOT_MEMORY, memory_without_bands};
-#[cfg(feature = "training")]
 pub(crate) use super::memory::snapshot_category::TABLE as SNAPSHOT_CATEGORIES;
-#[cfg(feature = "training")]
 pub(crate) use super::memory::snapshot_leak::TABLE as MEMORY_LEAKS;
 pub(crate) use super::memory::state::memory_state_of;
 pub(crate) use super::module::{CLASSES as MODULES_BY_CLASS, TABLE as MODULES};

@@ -2,6 +2,7 @@
 
 use super::rebuild::compact;
 use crate::id::TrackId;
+use crate::sort;
 use crate::trace::Trace;
 use crate::trace::event::EventTable;
 
@@ -113,7 +114,7 @@ pub(super) fn sort_tracks(trace: &mut Trace) {
     trace.flows.iter().for_each(|row| see(row.track, after.saturating_add(row.position)));
     let mut order: Vec<(u32, usize)> =
         first.iter().enumerate().filter_map(|(at, first)| Some(((*first)?, at))).collect();
-    order.sort_unstable();
+    sort::ascending(&mut order);
     let mut places = vec![TrackId(0); trace.tracks.len()];
     for (place, (_, at)) in order.iter().enumerate() {
         places[*at] = TrackId::from(place);

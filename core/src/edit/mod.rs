@@ -1,4 +1,5 @@
-//! Edits traces: trims, splits, redacts, shrinks; cuts, upgrades, anonymises Execution Traces.
+//! Edits traces: trims, splits, redacts, shrinks, adds memory; cuts, upgrades, anonymises Execution
+//! Traces.
 
 mod capture;
 mod comm_attrs;
@@ -11,6 +12,9 @@ mod extra_attrs;
 mod harmless_words;
 mod kept_rows;
 mod kernel_names;
+mod memory;
+mod memory_record;
+mod memory_thread;
 mod pseudonym;
 mod public;
 mod public_names;
@@ -30,6 +34,7 @@ pub use capture::with_captures;
 pub use communications::communications;
 use execution_draft::ExecutionDraft;
 pub use extent::TrimExtent;
+pub use memory::with_memory;
 pub use redact::{Redaction, redact};
 pub use shrink::shrink;
 pub use split::{RankTrace, separate_devices, split};

@@ -7,8 +7,6 @@
 //! strict redaction also replaces kernels and types that no known library has. A text has the same
 //! pseudonym everywhere.
 
-use std::collections::BTreeSet;
-
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::{Value, json};
 
@@ -21,6 +19,7 @@ use super::texts::{JsonString, with_strings};
 use crate::error::{Error, ErrorKind, Position};
 use crate::id::StrId;
 use crate::link::MODULE_PREFIX;
+use crate::sort;
 use crate::strings::Strings;
 use crate::trace::Trace;
 use crate::trace::iteration::GAPS;
@@ -136,8 +135,8 @@ impl Redactor {
                 made.intern(&now)
             })
         });
-        let marks: BTreeSet<String> = marks.into_iter().map(|row| trace.event_name(row).to_owned()).collect();
-        let marks = if marks.is_empty() && is_by_gaps { vec![GAPS.to_owned()] } else { marks.into_iter().collect() };
+        let marks = sort::distinct(marks.into_iter().map(|row| trace.event_name(row).to_owned()));
+        let marks = if marks.is_empty() && is_by_gaps { vec![GAPS.to_owned()] } else { marks };
         trace.set_iteration_patterns(&marks);
         trace.warnings = without_files(&trace.warnings);
         trace.warnings.push_many(WarningKind::Redacted, num_texts + num_keys, Position::default);

@@ -10,6 +10,7 @@ use super::unknown_rank::disown;
 use crate::error::Position;
 use crate::id::{StrId, TrackId};
 use crate::link::{LinkedTrace, MergedRank, MergedRanks, name_without_rank};
+use crate::sort;
 use crate::trace::Trace;
 use crate::trace::args::plain_text;
 use crate::trace::event::EventTable;
@@ -66,7 +67,7 @@ pub fn separate_devices(linked: &LinkedTrace, merged: &MergedRanks) -> Option<Tr
         let devices: FxHashSet<_> = on_device.map(|row| (rank, trace.device(*row as usize))).collect();
         numbers.extend(devices);
     }
-    numbers.sort_unstable();
+    sort::ascending(&mut numbers);
     let distinct: FxHashSet<_> = numbers.iter().map(|(_, device)| *device).collect();
     if distinct.len() == numbers.len() {
         return None;

@@ -1,7 +1,5 @@
 //! Links device events with their launches.
 
-use std::collections::BTreeSet;
-
 use rustc_hash::FxHashMap;
 
 use super::arrow::Arrows;
@@ -127,9 +125,9 @@ pub(super) fn link_launches(trace: &Trace, warnings: &mut Warnings) -> (Optional
     let is_changed = !methods.is_empty() || !surplus.ambiguous.is_empty();
     let pairs = if is_changed { pairs(&devices, &launch) } else { numbered };
     ambiguous.retain(|row| launch.get(*row).is_none());
-    let ambiguous: BTreeSet<usize> = ambiguous.into_iter().chain(surplus.ambiguous).chain(unclear).collect();
+    let ambiguous = sort::distinct(ambiguous.into_iter().chain(surplus.ambiguous).chain(unclear));
     missing.retain(|row| {
-        launch.get(*row).is_none() && trace.events.kind[*row].is_device_work() && !ambiguous.contains(row)
+        launch.get(*row).is_none() && trace.events.kind[*row].is_device_work() && ambiguous.binary_search(row).is_err()
     });
     count_events(trace, WarningKind::AmbiguousLaunch, ambiguous.iter().copied(), warnings);
     let without = without_work(trace, &launches, &pairs);

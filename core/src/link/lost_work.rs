@@ -129,7 +129,7 @@ pub(super) fn find(trace: &Trace, links: &Links, communicates: fn(&str) -> bool)
         lost.owners.extend(links.operator.get(launch as usize));
     }
     for (tracks, time) in on_many.into_values() {
-        let devices: BTreeSet<_> = tracks.iter().map(|track| device_of(trace, *track)).collect();
+        let devices = sort::distinct(tracks.iter().map(|track| device_of(trace, *track)));
         for track in tracks {
             lost.by_track.entry(track).or_default().push(time);
         }

@@ -14,6 +14,7 @@ use crate::sort;
 use crate::time::{Dur, Ts, add_ns};
 use crate::trace::Trace;
 use crate::trace::arg_key::ArgKey;
+use crate::trace::event::EventTable;
 use crate::trace::kind::EventKind;
 use crate::warning::{WarningKind, Warnings};
 
@@ -37,6 +38,14 @@ impl Nesting {
             Some([start, end]) => &self.order[*start as usize..*end as usize],
             _ => &[],
         }
+    }
+
+    /// Row of the innermost event of a track that a time is inside of.
+    pub(crate) fn around(&self, events: &EventTable, track: TrackId, time: Ts) -> Option<u32> {
+        let rows = self.track_rows(track);
+        let last = rows.partition_point(|row| events.start[*row as usize] <= time).checked_sub(1)?;
+        std::iter::successors(Some(rows[last]), |row| self.parent.get(*row as usize))
+            .find(|row| time < events.end(*row as usize))
     }
 
     /// Row of the innermost event around each event, on the same track, that is of a sort.

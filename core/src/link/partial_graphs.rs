@@ -3,10 +3,11 @@
 //! Each launch of one graph runs the same nodes. Where most launches have all of them, the others
 //! lost some.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::launch::LaunchedEvents;
 use crate::id::StrId;
+use crate::sort;
 use crate::strings::TextCache;
 use crate::trace::Trace;
 use crate::trace::arg_key::ArgKey;
@@ -20,14 +21,14 @@ pub(super) fn find(trace: &Trace, launched: &LaunchedEvents) -> Vec<u32> {
         let launch = work[0].0;
         if is_graph.of(trace.events.name[launch as usize]) {
             let id = |row: u32, key| trace.args.integer(&trace.strings, trace.events.args(row as usize), key);
-            let nodes: BTreeSet<i64> = work.iter().filter_map(|(_, row)| id(*row, ArgKey::GraphNodeId)).collect();
+            let nodes = sort::distinct(work.iter().filter_map(|(_, row)| id(*row, ArgKey::GraphNodeId)));
             if let Some(graph) = id(work[0].1, ArgKey::GraphId).filter(|_| !nodes.is_empty()) {
                 graphs.entry((trace.process_of(launch as usize), graph)).or_default().push((launch, nodes.len()));
             }
         }
     }
     let mut rows: Vec<u32> = graphs.into_values().flat_map(partial).collect();
-    rows.sort_unstable();
+    sort::ascending(&mut rows);
     rows
 }
 

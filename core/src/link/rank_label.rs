@@ -5,6 +5,7 @@ use std::fmt;
 use rustc_hash::FxHashMap;
 
 use crate::id::StrId;
+use crate::sort;
 use crate::trace::Trace;
 
 /// Words for a position in a job, from the slowest to the fastest dimension: neighbours in the last
@@ -89,7 +90,7 @@ impl RankLabel {
                 numbers.push((dimension, number));
             }
         }
-        numbers.sort_unstable();
+        sort::ascending(&mut numbers);
         (!numbers.is_empty()).then(|| Self { numbers, other: String::new() })
     }
 
@@ -126,7 +127,7 @@ pub(super) fn ranks(labels: &[RankLabel]) -> Option<Vec<i64>> {
         let numbers: Option<Vec<i64>> = labels.iter().map(|label| label.number(dimension).map(i64::from)).collect();
         numbers.filter(|numbers| {
             let mut sorted = numbers.clone();
-            sorted.sort_unstable();
+            sort::ascending(&mut sorted);
             sorted.windows(2).all(|pair| pair[0] != pair[1])
         })
     })

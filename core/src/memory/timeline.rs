@@ -108,7 +108,7 @@ impl MemoryCategory {
     ];
 
     /// A short name, `snake_case`.
-    pub fn name(self) -> &'static str {
+    pub const fn name(self) -> &'static str {
         match self {
             Self::Parameter => "parameter",
             Self::OptimizerState => "optimizer_state",

@@ -6,6 +6,7 @@ use rustc_hash::FxHashMap;
 use super::builder::TraceBuilder;
 use super::element::TraceElement;
 use crate::json::Scanner;
+use crate::sort;
 use crate::time::{TimeRange, ns_from_micros};
 use crate::warning::WarningKind;
 
@@ -40,7 +41,7 @@ impl TraceBuilder {
     ) {
         let start = format!("{}.{:03}", span.start.0.div_euclid(1000), span.start.0.rem_euclid(1000));
         let mut before: Vec<TraceElement<'_>> = before.collect();
-        before.sort_by_key(|element| element.name.map(|name| name.raw));
+        sort::by_key(&mut before, |element| element.name.map(|name| name.raw));
         before.iter_mut().for_each(|element| element.time = start.as_bytes());
         for mut element in before.into_iter().chain(inside) {
             if self.trace.has_coarse_times {

@@ -6,6 +6,7 @@ use super::reference::reference;
 use super::screen::Screen;
 use super::session_trace::TraceView;
 use crate::link::LinkedTrace;
+use crate::sort;
 
 /// The event with the same name and the same place among its like, in the iteration with the same
 /// place, of the other trace; null where no two traces are compared, or it has none.
@@ -31,7 +32,7 @@ fn find(linked: &LinkedTrace, row: usize, other: &LinkedTrace) -> Option<usize> 
                 && linked.links.iteration.get(*row) == iteration
         };
         let mut rows: Vec<usize> = (0..events.len()).filter(is_like).collect();
-        rows.sort_by_key(|row| (events.start[*row], *row));
+        sort::by_key(&mut rows, |row| (events.start[*row], *row));
         rows
     };
     let own = of(linked, linked.trace.events.name[row].index());

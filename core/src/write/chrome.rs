@@ -5,6 +5,7 @@ use std::io;
 use super::micros::write_micros;
 use crate::id::StrId;
 use crate::json::write_string;
+use crate::sort;
 use crate::time::{Dur, Ts};
 use crate::trace::Trace;
 use crate::trace::args::{ArgsRef, FieldValue};
@@ -67,7 +68,7 @@ fn in_order(trace: &Trace) -> impl Iterator<Item = ChromeElement> + '_ {
     let flows = trace.flows.iter().map(|row| row.position).zip((0..).map(ChromeElement::Flow));
     let metadata = trace.metadata.iter().map(|row| row.position).zip((0..).map(ChromeElement::Metadata));
     let mut all: Vec<_> = events.chain(instants).chain(counters).chain(flows).chain(metadata).collect();
-    all.sort_by_key(|(position, _)| *position);
+    sort::by_key(&mut all, |(position, _)| *position);
     // Several counters may be series of one element.
     all.dedup_by_key(|(position, _)| *position);
     let mut next = 0;

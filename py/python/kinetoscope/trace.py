@@ -6,14 +6,14 @@ import os
 from functools import cached_property
 
 from kinetoscope import _native
-from kinetoscope._analysis.kernel_sources import KernelSources
+from kinetoscope._analysis.files_beside import FilesBeside
 from kinetoscope._analysis.methods import Analyses
 from kinetoscope._base import lazy
 from kinetoscope._base.integer import integer
 from kinetoscope._base.system import num_processors
 
 
-class Trace(Analyses, KernelSources):
+class Trace(Analyses, FilesBeside):
     """A Kineto trace, an Execution Trace, or both, linked. Returned by `kinetoscope.read`.
 
     Tables are Arrow tables (see `Table`); times are integer nanoseconds. The `id` of an event is

@@ -52,6 +52,8 @@ def test_the_code_of_a_guide_runs(guide: Path, tmp_path: Path, monkeypatch: pyte
     for name, source in FILES.items():
         (shutil.copytree if (DATA / source).is_dir() else shutil.copy)(DATA / source, tmp_path / name)
     shutil.copy(DATA / "memory_cuda/failed.pickle.gz", tmp_path / "snapshot.pickle")
+    if guide.stem == "memory":  # its trace is of the run of its snapshot
+        shutil.copy(DATA / "memory_cuda/kineto_trace_0.json.gz", tmp_path / "trace.json.gz")
     shutil.copy(DATA / "memory_cuda/trained.pickle.gz", tmp_path / "later.pickle")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "argv", [guide.name])

@@ -1,18 +1,17 @@
 //! One of the two traces under comparison.
 
-use std::collections::BTreeSet;
-
 use super::super::selection::Selection;
 use super::name_keys::NameKeys;
 use super::recorded::{ComparedKinds, RecordedCounts};
 use crate::link::Iteration;
+use crate::sort;
 use crate::time::{Dur, TimeRange};
 
 /// Launches of a selection that lost their work.
 pub(super) struct LostLaunches {
     pub(super) num: usize,
     /// Places of their iterations among those of the trace.
-    pub(super) iterations: BTreeSet<u32>,
+    pub(super) iterations: Vec<u32>,
     /// Whether enough is left to compare: an iteration without such launches, or else nearly all
     /// work.
     pub(super) is_little: bool,
@@ -27,12 +26,11 @@ impl LostLaunches {
         let starts = &linked.trace.events.start;
         let lost = linked.lost_work().ranges.iter().map(|range| range.launch);
         let rows: Vec<u32> = lost.filter(|row| selection.meets(starts[*row as usize], Dur(0))).collect();
-        let iterations: BTreeSet<u32> =
-            rows.iter().filter_map(|row| linked.links.iteration.get(*row as usize)).collect();
+        let iterations = sort::distinct(rows.iter().filter_map(|row| linked.links.iteration.get(*row as usize)));
         let all = linked.links.iterations.iter().enumerate();
         let mut selected = all.filter(|(_, iteration)| selection.meets(iteration.start, iteration.dur)).peekable();
         let is_little = if selected.peek().is_some() {
-            selected.any(|(place, _)| !iterations.contains(&(place as u32)))
+            selected.any(|(place, _)| iterations.binary_search(&(place as u32)).is_err())
         } else {
             rows.len() * FEW_LOST <= linked.links.launched.pairs().len()
         };
@@ -156,7 +154,7 @@ impl<'a> DiffSide<'a> {
     /// The iteration of the median duration, by its place; none where there are none.
     pub(super) fn typical(&self) -> Option<usize> {
         let mut places: Vec<usize> = (0..self.iterations.len()).collect();
-        crate::sort::by_key(&mut places, |place| (self.iterations[*place].dur, *place));
+        sort::by_key(&mut places, |place| (self.iterations[*place].dur, *place));
         places.get(places.len().saturating_sub(1) / 2).copied()
     }
 }

@@ -1,5 +1,6 @@
 //! Times of one name or part by step.
 
+use crate::sort;
 use crate::time::{add_ns, sum_ns};
 
 /// Times by step. Only steps with a time are kept: names are many, and most are in few steps.
@@ -40,7 +41,7 @@ impl StepTimes {
     /// The times that are not 0, by step.
     pub(super) fn times(&self) -> Vec<(u32, i64)> {
         let mut times = self.times.clone();
-        times.sort_unstable_by_key(|(step, _)| *step);
+        sort::by_key(&mut times, |(step, _)| *step);
         times.dedup_by(|(step, ns), (first, sum)| {
             let is_same = step == first;
             if is_same {

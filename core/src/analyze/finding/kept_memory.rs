@@ -2,12 +2,11 @@
 
 use std::cmp::Reverse;
 
-use super::super::memory::{Allocation, MemoryChange, MemoryDevice, changes, device_name, lives};
+use super::super::memory::{Allocation, MemoryChange, MemoryDevice, MemoryLine, changes, device_name, lives};
 use super::super::number_text::{plural, size_text};
 use super::super::selection::Selection;
 use super::rule_context::RuleContext;
 use super::rule_match::RuleMatch;
-use crate::id::StrId;
 use crate::label::without_addresses;
 use crate::link::{Iteration, MODULE_PREFIX, StepState};
 use crate::sort;
@@ -27,8 +26,8 @@ const OF_HOST: f64 = 0.8;
 /// An allocation that is not known to be released.
 struct KeptAllocation {
     device: MemoryDevice,
-    /// The name of the line of Python; without one, of the operator.
-    origin: Option<StrId>,
+    /// The line of Python; without one, the operator.
+    origin: Option<MemoryLine>,
     /// The place of its iteration among those that count; none where its release has no record.
     at: Option<usize>,
     bytes: i64,
@@ -45,7 +44,7 @@ pub(super) fn found(context: &RuleContext<'_>) -> Vec<RuleMatch> {
     // A release after the selected part is a release.
     let changes = changes(&Selection::all(context.selection.linked));
     let is_kept = |life: Allocation| kept(context, &iterations, &changes, life);
-    let mut all: Vec<KeptAllocation> = lives(&changes).into_iter().filter_map(is_kept).collect();
+    let mut all: Vec<KeptAllocation> = lives(&[], &changes).into_iter().filter_map(is_kept).collect();
     sort::by_key(&mut all, |kept| (kept.device, kept.origin));
     let devices = all.chunk_by(|a, b| a.device == b.device);
     devices.flat_map(|all| of_device(context, &iterations, &changes, all)).collect()
@@ -67,15 +66,14 @@ fn kept(
 ) -> Option<KeptAllocation> {
     // Memory that was allocated again was released, without a record.
     let is_lost = life.last.is_some_and(|last| changes[last].bytes >= 0);
-    let at = Iteration::at(iterations, life.since).filter(|_| !is_lost);
+    let at = Iteration::at(iterations, life.made.time).filter(|_| !is_lost);
     if !is_lost && (life.last.is_some() || at.is_none()) {
         return None;
     }
-    let change = &changes[life.first];
-    let row = change.operator.or(change.around);
-    let line = change.around.and_then(|row| context.linked.frames().line.get(row as usize));
-    let origin = line.or(row).map(|row| context.trace.events.name[row as usize]);
-    Some(KeptAllocation { device: life.device, origin, at, bytes: life.bytes, row })
+    let made = &life.made;
+    let row = made.operator.or(made.around);
+    let operator = row.map(|row| MemoryLine::Event(context.trace.events.name[row as usize]));
+    Some(KeptAllocation { device: made.device, origin: made.line.or(operator), at, bytes: made.bytes, row })
 }
 
 /// Whether each iteration keeps memory of an origin, all of whose releases are recorded. Takes
@@ -115,9 +113,10 @@ fn of_device(
     let device = device_name(device);
     let confidence = count as f64 / (count + 2) as f64 * if device == "cpu" { OF_HOST } else { 1.0 };
     let of_origin = |kept: &[KeptAllocation]| {
-        let subject = kept[0].origin.map_or("outside of all events", |name| context.trace.strings.text(name));
+        let nowhere = || String::from("outside of all events");
+        let subject = kept[0].origin.map_or_else(nowhere, |line| line.text(context.trace));
         let evidence = kept.iter().filter_map(|kept| Some((kept.bytes, kept.row?))).collect();
-        let found = RuleMatch::of(without_addresses(subject), evidence, confidence).at_most(0);
+        let found = RuleMatch::of(without_addresses(&subject), evidence, confidence).at_most(0);
         let detail = format!(
             "{} per iteration on {device}, in {}{}; all origins keep {}",
             size_text(per_iteration(kept)),

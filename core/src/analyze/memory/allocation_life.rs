@@ -2,7 +2,6 @@
 
 use rustc_hash::FxHashMap;
 
-#[cfg(feature = "training")]
 use super::training_run::TrainingRuns;
 use crate::id::StackId;
 use crate::memory::MemorySnapshot;
@@ -61,6 +60,11 @@ impl SnapshotAllocation {
         self.first.is_none_or(|first| first < num_actions) && self.last.is_none_or(|last| num_actions <= last)
     }
 
+    /// The action with which its block is no longer allocated, if one of the recorded is.
+    pub(super) fn given_back(&self) -> Option<usize> {
+        self.released.or(self.last).filter(|_| !self.is_released_before)
+    }
+
     /// Whether, after so many actions, it is given back but not free.
     pub(super) fn is_waiting_after(&self, num_actions: usize) -> bool {
         self.is_released_before || self.released.is_some_and(|released| released < num_actions)
@@ -82,7 +86,6 @@ pub(crate) fn lives(snapshot: &MemorySnapshot) -> Vec<SnapshotAllocation> {
             found.hold(segment.device, block, snapshot.strings.text(block.state) != "active_allocated");
         }
     }
-    #[cfg(feature = "training")]
     TrainingRuns::of(snapshot, &found.lives).categorize(&mut found.lives);
     found.lives
 }

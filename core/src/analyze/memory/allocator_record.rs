@@ -4,14 +4,18 @@ use rustc_hash::FxHashMap;
 
 use super::device::MemoryDevice;
 use crate::analyze::selection::Selection;
+use crate::id::StrId;
 use crate::link::LinkedTrace;
 use crate::sort;
+use crate::trace::Trace;
+use crate::trace::args::FieldValue;
 use crate::trace::flow::Instant;
 use crate::trace::kind::EventKind;
 
 /// A record of an allocator, at a point in time.
 pub(in crate::analyze) struct AllocatorRecord<'a> {
     pub(in crate::analyze) instant: &'a Instant,
+    trace: &'a Trace,
     numbers: FxHashMap<&'a str, i64>,
 }
 
@@ -32,13 +36,22 @@ pub(in crate::analyze) fn allocator_records<'a>(
         let pairs = trace.args.pairs(&trace.strings, instant.args);
         pairs.filter_map(|(key, value)| Some((key, value.parse().ok()?))).collect()
     };
-    instants.into_iter().map(move |instant| AllocatorRecord { instant, numbers: numbers(instant) })
+    instants.into_iter().map(move |instant| AllocatorRecord { instant, trace, numbers: numbers(instant) })
 }
 
 impl AllocatorRecord<'_> {
     /// An argument that is a whole number.
     pub(in crate::analyze) fn number(&self, key: &str) -> Option<i64> {
         self.numbers.get(key).copied()
+    }
+
+    /// An argument that is the same text for many records, as JSON.
+    pub(in crate::analyze) fn json(&self, key: &str) -> Option<StrId> {
+        let fields = self.trace.args.template(self.instant.args).fields();
+        fields.iter().find_map(|field| match field.value {
+            FieldValue::Json(json) if self.trace.strings.text(field.key) == key => Some(json),
+            _ => None,
+        })
     }
 
     /// The device of the memory.
@@ -48,11 +61,7 @@ impl AllocatorRecord<'_> {
 
     /// Row of the innermost event around it, on its thread.
     pub(in crate::analyze) fn around(&self, linked: &LinkedTrace) -> Option<u32> {
-        let (events, nesting, time) = (&linked.trace.events, &linked.links.nesting, self.instant.time);
-        let rows = nesting.track_rows(self.instant.track);
-        let last = rows.partition_point(|row| events.start[*row as usize] <= time).checked_sub(1)?;
-        std::iter::successors(Some(rows[last]), |row| nesting.parent.get(*row as usize))
-            .find(|row| time < events.end(*row as usize))
+        linked.links.nesting.around(&linked.trace.events, self.instant.track, self.instant.time)
     }
 }
 

@@ -9,7 +9,6 @@ use crate::analyze::result::AnalysisResult;
 use crate::id::StackId;
 use crate::memory::MemorySnapshot;
 use crate::memory::snapshot::Action;
-use crate::memory::timeline::MemoryCategory;
 use crate::sort;
 use crate::sorted_map::SortedMap;
 use crate::table::{Column, Table, int, put, put_name, text};
@@ -378,9 +377,6 @@ pub(crate) fn memory_bands(
 ) -> AnalysisResult {
     let (start, end) = window;
     let window = (window != extent(snapshot, axis)).then_some(window);
-    let mut rows = if start < end { bands(snapshot, lives, axis, window) } else { Vec::new() };
-    // Scripts of a page draw it again, and cannot tell categories.
-    let told = rows.iter_mut().filter(|row| !row.category.is_empty());
-    told.for_each(|row| row.category = MemoryCategory::Unknown.name());
+    let rows = if start < end { bands(snapshot, lives, axis, window) } else { Vec::new() };
     AnalysisResult::of(axis.table(), rows, "nothing is in use at this time").drawn(axis.plot())
 }

@@ -8,6 +8,7 @@ use super::row::MemoryRow;
 use crate::analyze::selection::Selection;
 use crate::id::StrId;
 use crate::link::LinkedTrace;
+use crate::memory::timeline::MemoryCategory;
 use crate::sort;
 use crate::sorted_map::SortedMap;
 use crate::table::{Table, int, put_name, text};
@@ -41,6 +42,13 @@ pub(crate) static TABLE: Table<Vec<CategoryRow>> = Table {
 
 /// The category of memory from before the first change.
 const PREEXISTING: &str = "preexisting";
+const UNKNOWN: &str = MemoryCategory::Unknown.name();
+
+/// The category of each allocation.
+pub(super) fn names(selection: &Selection<'_>, lives: &[Allocation]) -> Vec<&'static str> {
+    let mut phases = TrainingPhases::of(selection.linked);
+    lives.iter().map(|life| phases.category(life)).collect()
+}
 
 /// Allocations by category, those that hold the most at their device's peak first.
 ///
@@ -48,11 +56,11 @@ const PREEXISTING: &str = "preexisting";
 /// allocated inside the backward pass is `gradient` if alive at its end, else `autograd_detail`.
 /// Memory allocated before the pass and released in it is `activation`. Memory released by the
 /// operator, backward operator or step that allocated it is `temporary`. `preexisting` was there
-/// before the first change, according to the totals. The rest is `unknown`. So the `peak_bytes` of
-/// a device add up to its `peak_allocated_bytes`.
-pub(super) fn categories(selection: &Selection<'_>, lives: &[Allocation], devices: &[MemoryRow]) -> Vec<CategoryRow> {
-    let mut phases = TrainingPhases::of(selection.linked);
-    let keys: Vec<_> = lives.iter().map(|life| (life.device, phases.category(life))).collect();
+/// before the first change, according to the totals. The rest has the category that a
+/// snapshot of the allocator told, or is `unknown`. So the `peak_bytes` of a device add up to its
+/// `peak_allocated_bytes`.
+pub(super) fn categories(lives: &[Allocation], names: &[&'static str], devices: &[MemoryRow]) -> Vec<CategoryRow> {
+    let keys: Vec<_> = lives.iter().zip(names).map(|(life, name)| (life.made.device, *name)).collect();
     let of_devices = devices.iter().map(|row| (row.device, PREEXISTING));
     let mut rows: SortedMap<_, CategoryRow> = SortedMap::of(keys.iter().copied().chain(of_devices));
     for (key, row) in rows.iter_mut() {
@@ -60,10 +68,10 @@ pub(super) fn categories(selection: &Selection<'_>, lives: &[Allocation], device
     }
     for (life, key) in lives.iter().zip(&keys) {
         let Some(row) = rows.get_mut(key) else { continue };
-        row.num_allocations += 1;
-        add_ns(&mut row.allocated_bytes, life.bytes);
-        add_ns(&mut row.peak_bytes, if life.is_at_peak { life.bytes } else { 0 });
-        add_ns(&mut row.kept_bytes, if life.until.is_none() { life.bytes } else { 0 });
+        row.num_allocations += i64::from(life.first.is_some());
+        add_ns(&mut row.allocated_bytes, life.made_bytes());
+        add_ns(&mut row.peak_bytes, if life.is_at_peak { life.made.bytes } else { 0 });
+        add_ns(&mut row.kept_bytes, if life.until.is_none() { life.made.bytes } else { 0 });
     }
     for device in devices {
         let all = rows.iter().as_slice();
@@ -150,24 +158,31 @@ impl<'a> TrainingPhases<'a> {
     }
 
     fn category(&mut self, life: &Allocation) -> &'static str {
-        let Some((part, range)) = self.around(life) else { return "unknown" };
+        match self.inferred(life) {
+            UNKNOWN => life.made.purpose.name(),
+            known => known,
+        }
+    }
+
+    fn inferred(&mut self, life: &Allocation) -> &'static str {
+        let Some((part, range)) = self.around(life) else { return UNKNOWN };
         let is_alive_at = |time: Ts| life.until.is_none_or(|until| until >= time);
         if !is_alive_at(range.end) {
             return "temporary";
         }
-        let after = self.backward.partition_point(|pass| pass.start <= life.since);
+        let after = self.backward.partition_point(|pass| pass.start <= life.made.time);
         match part {
             TrainingPhase::Optimizer if life.until.is_none() => "optimizer_state",
             TrainingPhase::Backward => match after.checked_sub(1).map(|at| self.backward[at]) {
                 Some(pass) if is_alive_at(pass.end) => "gradient",
                 Some(_) => "autograd_detail",
-                None => "unknown",
+                None => UNKNOWN,
             },
             TrainingPhase::Operator => match self.backward.get(after) {
                 Some(pass) if is_alive_at(pass.start) && !is_alive_at(pass.end) => "activation",
-                _ => "unknown",
+                _ => UNKNOWN,
             },
-            _ => "unknown",
+            _ => UNKNOWN,
         }
     }
 
@@ -175,7 +190,7 @@ impl<'a> TrainingPhases<'a> {
     /// that ran.
     fn around(&mut self, life: &Allocation) -> Option<(TrainingPhase, TimeRange)> {
         let (linked, mut found) = (self.linked, None);
-        let mut row = life.around;
+        let mut row = life.made.around;
         while let Some(at) = row {
             let part = self.part(at as usize);
             let events = &linked.trace.events;

@@ -1,6 +1,7 @@
 //! Names what in the program a stack comes from.
 
 use crate::id::StackId;
+use crate::link::FrameOrigin;
 use crate::memory::MemorySnapshot;
 use crate::memory::stack::Frame;
 
@@ -31,6 +32,17 @@ pub(crate) fn site(snapshot: &MemorySnapshot, stack: Option<StackId>) -> String 
         }
     }
     frames().next().map_or_else(|| String::from(UNKNOWN), |frame| place(snapshot, frame))
+}
+
+/// The line of Python of a stack, as Kineto writes lines: of the frames in Python, the innermost of
+/// the program; else of a package, else of a framework.
+pub(super) fn line(snapshot: &MemorySnapshot, stack: StackId) -> Option<String> {
+    let text = |id| snapshot.strings.text(id);
+    let is_python = |frame: &Frame| text(frame.file).rsplit_once('.').is_some_and(|(_, ending)| ending == "py");
+    let name = |frame: Frame| Some(format!("{}({}): {}", text(frame.file), frame.line?, text(frame.function)));
+    let lines = snapshot.stacks.frames(stack).filter(is_python).filter_map(name);
+    // The last of equal ones is taken, so the innermost comes last.
+    lines.collect::<Vec<_>>().into_iter().rev().max_by_key(|line| FrameOrigin::of(line))
 }
 
 fn place(snapshot: &MemorySnapshot, frame: Frame) -> String {

@@ -5,7 +5,6 @@ use super::allocator_state::AllocatorState;
 use super::holder::{self, holders};
 use super::pool::{MemoryPoolRow, pools, split_share, sum};
 use super::{bands, out_of_memory};
-#[cfg(feature = "training")]
 use super::{snapshot_category, snapshot_leak, training_run::TrainingRuns};
 use crate::analyze::result::AnalysisResult;
 use crate::memory::MemorySnapshot;
@@ -36,10 +35,10 @@ pub(crate) struct DeviceMemoryRow {
 
 /// Bytes by what they mean.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct MemoryAmount {
+pub(super) struct MemoryAmount {
     requested: i64,
-    allocated: i64,
-    reserved: i64,
+    pub(super) allocated: i64,
+    pub(super) reserved: i64,
 }
 
 impl MemoryAmount {
@@ -77,9 +76,11 @@ pub(crate) static TABLE: Table<Vec<DeviceMemoryRow>> = Table {
 /// The memory of a device after an action.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct MemoryPoint {
+    /// The place of the action.
+    pub(super) action: usize,
     device: SnapshotDevice,
     time_ns: Option<i64>,
-    amount: MemoryAmount,
+    pub(super) amount: MemoryAmount,
 }
 
 pub(crate) static SERIES: Table<Vec<MemoryPoint>> = Table {
@@ -144,17 +145,14 @@ fn memory_by_device(snapshot: &MemorySnapshot, lives: &[SnapshotAllocation]) -> 
         row.cached_bytes = sum(&pools, |pool: &MemoryPoolRow| pool.cached_bytes);
         row.split_bytes = sum(&pools, |pool: &MemoryPoolRow| pool.split_bytes);
     }
-    #[cfg(feature = "training")]
     let categories = snapshot_category::categories(lives, &devices);
     let holders = holders(snapshot, &held_at_peak(lives, &devices));
     let none = "the snapshot contains no memory and no actions of the allocator";
-    let answer =
-        AnalysisResult::of(&TABLE, devices.into_values(), none).and(&SERIES, points).and(&holder::TABLE, holders);
-    #[cfg(feature = "training")]
-    let answer = answer
+    AnalysisResult::of(&TABLE, devices.into_values(), none)
+        .and(&SERIES, points)
+        .and(&holder::TABLE, holders)
         .and(&snapshot_category::TABLE, categories)
-        .and(&snapshot_leak::TABLE, snapshot_leak::leaks(snapshot, lives, &TrainingRuns::of(snapshot, lives)));
-    answer
+        .and(&snapshot_leak::TABLE, snapshot_leak::leaks(snapshot, lives, &TrainingRuns::of(snapshot, lives)))
 }
 
 /// Memory at the end.
@@ -216,7 +214,7 @@ fn points(snapshot: &MemorySnapshot, lives: &[SnapshotAllocation], devices: &mut
         if held.requested > row.peak.requested {
             (row.peak.requested, row.peak_ns, row.num_actions_at_peak) = (held.requested, time_ns, at + 1);
         }
-        points.push(MemoryPoint { device: action.device, time_ns, amount: *held });
+        points.push(MemoryPoint { action: at, device: action.device, time_ns, amount: *held });
     }
     points
 }
@@ -234,8 +232,8 @@ fn changes(snapshot: &MemorySnapshot, lives: &[SnapshotAllocation]) -> Vec<Memor
         if let Some(at) = life.last {
             add_ns(&mut changes[at].requested, life.bytes.saturating_neg());
         }
-        if let Some(at) = life.released.or(life.last) {
-            add_ns(&mut changes[at].allocated, allocated.saturating_neg());
+        if let Some(at) = life.given_back() {
+            add_ns(&mut changes[at].allocated, life.block_bytes.saturating_neg());
         }
     }
     changes

@@ -212,9 +212,7 @@ fn has_action(event: &StageEvent) -> bool {
 
 /// Numbers the parts of the model that a rank has.
 fn set_chunks(rows: &mut [MicroBatchRow]) {
-    let mut parts: Vec<i64> = rows.iter().filter_map(|row| row.chunk).collect();
-    parts.sort_unstable();
-    parts.dedup();
+    let parts = sort::distinct(rows.iter().filter_map(|row| row.chunk));
     for row in rows {
         row.chunk = row.chunk.and_then(|part| parts.binary_search(&part).ok()?.try_into().ok());
     }

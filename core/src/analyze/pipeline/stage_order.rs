@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::stage_record::{StageEvent, StageRecord};
+use crate::sort;
 
 /// The ranks of each pipeline in the order of the forward pass. Ranks that exchange messages in
 /// another order are no pipeline.
@@ -51,7 +52,7 @@ fn by_named_stages(ranks: &BTreeSet<i64>, records: &BTreeMap<i64, StageRecord>) 
     };
     let first = |rank: &i64| events(records.get(rank)?).filter_map(stage).min().map(|stage| (stage, *rank));
     let mut stages: Vec<(i64, i64)> = ranks.iter().map(first).collect::<Option<_>>()?;
-    stages.sort_unstable();
+    sort::ascending(&mut stages);
     Some(stages.into_iter().map(|(_, rank)| rank).collect())
 }
 

@@ -212,12 +212,15 @@ fn components(all: &[JobCollective<'_>], num_members: usize) -> Vec<Vec<usize>> 
 }
 
 /// The iterations that all members have; without any, the work outside of iterations.
-fn common_numbers(members: &[usize], work: &[Cow<'_, StageWork>]) -> BTreeSet<Option<i64>> {
-    let numbers = |member: &usize| -> BTreeSet<Option<i64>> {
-        work[*member].iterations.iter().filter(|one| one.number.is_some()).map(|one| one.number).collect()
+fn common_numbers(members: &[usize], work: &[Cow<'_, StageWork>]) -> Vec<Option<i64>> {
+    let numbers = |member: &usize| {
+        sort::distinct(work[*member].iterations.iter().filter(|one| one.number.is_some()).map(|one| one.number))
     };
-    let common = members.iter().map(numbers).reduce(|common, those| common.intersection(&those).copied().collect());
-    common.filter(|common| !common.is_empty()).unwrap_or_else(|| BTreeSet::from([None]))
+    let common = members.iter().map(numbers).reduce(|mut common, those| {
+        common.retain(|number| those.binary_search(number).is_ok());
+        common
+    });
+    common.filter(|common| !common.is_empty()).unwrap_or_else(|| vec![None])
 }
 
 /// Whether a message between the members was received before it was sent: their clocks differ.

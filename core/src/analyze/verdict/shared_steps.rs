@@ -1,9 +1,8 @@
 //! Remarks on a trace in which several processes have steps of their own.
 
-use std::collections::BTreeSet;
-
 use super::problem::{Problem, VerdictState};
 use crate::link::LinkedTrace;
+use crate::sort;
 use crate::trace::iteration::iteration_number;
 
 /// A trace has one list of iterations, so those of one process count for the work of all.
@@ -14,7 +13,7 @@ pub(super) fn problem(linked: &LinkedTrace) -> Option<Problem> {
     let steps = (0..events.len()).filter(|row| is_step[events.name[*row].index()] && !trace.is_on_device(*row));
     let steps: Vec<u32> = steps.map(|row| row as u32).collect();
     let others: Vec<u32> = steps.iter().copied().filter(|row| trace.process_of(*row as usize) != first).collect();
-    let processes: BTreeSet<_> = steps.iter().map(|row| trace.process_of(*row as usize)).collect();
+    let processes = sort::distinct(steps.iter().map(|row| trace.process_of(*row as usize)));
     let message = format!(
         "steps are of other processes than the first step: iterations mix the steps of {} processes",
         processes.len()

@@ -1,9 +1,8 @@
 //! Remarks on a trace without device work, but with events of no known kind.
 
-use std::collections::BTreeSet;
-
 use super::problem::{Problem, VerdictState};
 use crate::analyze::unknown_kind::of_unknown_kind;
+use crate::sort;
 use crate::trace::Trace;
 
 /// So many categories are named.
@@ -12,8 +11,7 @@ const MAX_NAMED: usize = 3;
 /// A remark: they may be the work of an accelerator.
 pub(super) fn problem(trace: &Trace) -> Option<Problem> {
     let rows = of_unknown_kind(trace);
-    let categories: BTreeSet<_> =
-        rows.iter().map(|row| trace.strings.text(trace.events.category[*row as usize])).collect();
+    let categories = sort::distinct(rows.iter().map(|row| trace.strings.text(trace.events.category[*row as usize])));
     let named: Vec<_> = categories.iter().filter(|category| !category.is_empty()).take(MAX_NAMED).copied().collect();
     let which = match (named.len(), categories.len()) {
         (0, _) => String::from("have no category"),

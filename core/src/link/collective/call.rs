@@ -174,7 +174,7 @@ pub(super) fn join_by_record(calls: &mut [CollectiveCall], place: impl Fn(&Colle
     if !marks.iter().any(|(_, is_run, _)| *is_run) {
         return;
     }
-    marks.sort_unstable();
+    sort::ascending(&mut marks);
     let mut latest = LatestOperators::default();
     for ((id, thread), is_run, at) in marks {
         if !is_run {

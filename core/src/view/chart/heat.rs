@@ -1,13 +1,12 @@
 //! Draws a map of values by row and column, a panel for each measure.
 
-use std::collections::BTreeSet;
-
 use maud::{Markup, html};
 
 use super::axis::ChartUnit;
 use super::column::ChartColumn;
 use super::drawing::ChartDrawing;
 use super::style::{COLOURS, ChartFill, TextStyle, WIDTH, text_at};
+use crate::sort;
 use crate::table::TableRows;
 use crate::view::svg::Px;
 
@@ -40,9 +39,8 @@ struct HeatGrid {
 impl HeatGrid {
     fn of([row, column]: [&ChartColumn; 2], name: Option<&ChartColumn>, num_rows: usize) -> Self {
         let places: Vec<_> = (0..num_rows).map(|at| (at, row.integer(at), column.integer(at))).collect();
-        let rows: BTreeSet<Option<i64>> = places.iter().map(|(_, row, _)| *row).collect();
-        let columns: BTreeSet<Option<i64>> = places.iter().map(|(.., column)| *column).collect();
-        let (rows, columns) = (Vec::from_iter(rows), Vec::from_iter(columns));
+        let rows = sort::distinct(places.iter().map(|(_, row, _)| *row));
+        let columns = sort::distinct(places.iter().map(|(.., column)| *column));
         let cell = |(at, row, column): (usize, Option<i64>, Option<i64>)| {
             Some((at, rows.binary_search(&row).ok()?, columns.binary_search(&column).ok()?))
         };

@@ -45,12 +45,13 @@ const CATEGORIES: ReportGrid = ReportGrid::of(
 const OWNERS: ReportGrid = ReportGrid::of(
     "memory",
     &tables::MEMORY_OWNERS,
-    "Memory by operator and module",
+    "Memory by operator, module and line",
     &[
         col("rank", "rank", CellKind::Key),
         col("device", "device", CellKind::Key),
         col("operator", "operator", CellKind::Name),
         col("module", "module", CellKind::Name),
+        col("line", "line", CellKind::Name),
         col("peak_bytes", "at peak", CellKind::Bytes),
         col("kept_bytes", "never released", CellKind::Bytes),
         col("allocated_bytes", "allocated", CellKind::Bytes),

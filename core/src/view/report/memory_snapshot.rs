@@ -59,7 +59,6 @@ const HOLDERS: ReportGrid = ReportGrid::unsaved(
 )
 .by("held_bytes");
 
-#[cfg(feature = "training")]
 const CATEGORIES: ReportGrid = ReportGrid::unsaved(
     &tables::SNAPSHOT_CATEGORIES,
     "Memory by category",
@@ -73,7 +72,6 @@ const CATEGORIES: ReportGrid = ReportGrid::unsaved(
 )
 .by("peak_bytes");
 
-#[cfg(feature = "training")]
 const LEAKS: ReportGrid = ReportGrid::unsaved(
     &tables::MEMORY_LEAKS,
     "Memory that each iteration keeps, by origin",
@@ -125,7 +123,6 @@ pub(in crate::view) fn memory_page(
     let answer = memory_without_bands(snapshot, allocations);
     let mut sections = ReportSections::default();
     sections.add("out_of_memory", "Out of memory", failures(&source, &answer));
-    #[cfg(feature = "training")]
     sections.add("leaks", "Leaks", leaks(&source, &answer));
     sections.add("memory", "Memory", devices(&source, &answer));
     sections.add("bands", "Allocations over time", bands(snapshot, allocations));
@@ -172,13 +169,10 @@ fn devices(source: &ReportSource<'_>, answer: &AnalysisResult) -> ReportResult<S
     if rows.num_rows == 0 {
         return Ok(SectionOutcome::missing(answer.reason.as_ref(), "the snapshot has no memory"));
     }
-    let devices = DEVICES.html(source, &rows);
-    #[cfg(feature = "training")]
-    let devices = html! { (devices) (CATEGORIES.html(source, &frame(answer, CATEGORIES.table, MAX_ROWS)?)) };
-    Ok(SectionOutcome::wide(devices))
+    let categories = frame(answer, CATEGORIES.table, MAX_ROWS)?;
+    Ok(SectionOutcome::wide(html! { (DEVICES.html(source, &rows)) (CATEGORIES.html(source, &categories)) }))
 }
 
-#[cfg(feature = "training")]
 fn leaks(source: &ReportSource<'_>, answer: &AnalysisResult) -> ReportResult<SectionOutcome> {
     let rows = frame(answer, LEAKS.table, MAX_ROWS)?;
     Ok(if rows.num_rows == 0 { SectionOutcome::Nothing } else { SectionOutcome::wide(LEAKS.html(source, &rows)) })

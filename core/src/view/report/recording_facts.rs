@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::words::{count, date};
+use crate::sort;
 use crate::trace::Trace;
 use crate::vendor::{VENDORS, VersionFormat};
 
@@ -71,7 +72,7 @@ fn others(trace: &Trace) -> Vec<(String, String)> {
 fn devices(trace: &Trace) -> String {
     let mut names = trace.device_names();
     names.retain(|name| !name.is_empty());
-    names.sort_unstable();
+    sort::ascending(&mut names);
     let same = names.chunk_by(|a, b| a == b);
     let words = |same: &[String]| match same {
         [name] => name.clone(),

@@ -348,15 +348,19 @@ class Analyses(StackAnalyses):
     def memory(self, **part: lazy.Unpack[lazy.Selection]) -> lazy.AnalysisResult:
         """Measures the memory of each device: peak, time of the peak, allocations and releases.
 
-        Reads `[memory]` events; needs a recording with `profile_memory=True`.
+        Reads `[memory]` events: of a recording with `profile_memory=True`, or of a memory snapshot
+        (`ks.read(…, memory=)`).
 
         Further tables:
 
         * `memory_series`: allocated and reserved bytes after each change
-        * `memory_owners`: by operator and module. `peak_bytes` were held at the device's peak,
-          `kept_bytes` were never released
+        * `memory_owners`: by operator, module and line of Python. `peak_bytes` were held at the
+          device's peak, `kept_bytes` were never released
         * `memory_categories`: by purpose, derived from the lifetime; the `peak_bytes` of a device
           add up to its `peak_allocated_bytes`
+        * `memory_allocations`: each allocation with its lifetime, purpose, operator, module and
+          line. Those with `is_at_peak` made the peak. With a memory snapshot, memory in use before
+          the selection is listed, too; `start_ns` is null if it is older than the trace.
 
         | category | lifetime |
         |---|---|
@@ -367,6 +371,8 @@ class Analyses(StackAnalyses):
         | `temporary` | released by the operator that allocated it |
         | `preexisting` | allocated before the first event |
         | `unknown` | none of these |
+
+        With a memory snapshot, its category (`MemorySnapshot.memory`) replaces `unknown`.
         """
         return self.analyze("memory", **part)
 

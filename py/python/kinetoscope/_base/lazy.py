@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from kinetoscope._remote.coordinator import Coordinator as Coordinator
     from kinetoscope._report.static import Static as Static
     from kinetoscope.chakra import Chakra as Chakra
+    from kinetoscope.memory import MemorySnapshot as MemorySnapshot
     from kinetoscope.table import Table as Table
     from kinetoscope.trace import Trace as Trace
 
@@ -77,6 +78,7 @@ if not TYPE_CHECKING:
             "EtPlusFile": "kinetoscope._export.et_plus",
             "FlameGraph": "kinetoscope._analysis.flamegraph",
             "Literal": "typing",
+            "MemorySnapshot": "kinetoscope.memory",
             "Part": "kinetoscope._export.tables",
             "Coverage": "kinetoscope._analysis.coverage",
             "Coordinator": "kinetoscope._remote.coordinator",

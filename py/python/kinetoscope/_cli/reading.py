@@ -45,6 +45,7 @@ class ReadingOptions(NamedTuple):
     merge_ranks: bool
     iterations: list[str] | None
     capture: list[str] | None
+    memory: str | None
 
     @property
     def shared(self) -> _SharedOptions:
@@ -84,6 +85,7 @@ def add_reading(parser: argparse.ArgumentParser, *, needs_et: bool = False) -> N
     group.add_argument("--iterations", action="append", metavar="NAME", help=help_text)
     help_text = "trace of the capture of CUDA or HIP graphs: file or folder; repeatable"
     group.add_argument("--capture", action="append", metavar="FILE", help=help_text)
+    group.add_argument("--memory", metavar="FILE", help="memory snapshot of the same run")
 
 
 def add_rank(group: Group) -> None:
@@ -104,19 +106,21 @@ def read_path(
     if output:
         note_input(path)
         note_input(options.et or "")
+        note_input(options.memory or "")
         refuse_input(output)
     if options.et and options.no_et:
         raise ValueError("expected --et or --no-et, found both")
     if path.endswith("/") or Path(path).is_dir():
-        if options.et:
-            raise ValueError(f"expected a file with --et, found a folder: {path}")
+        if options.et or options.memory:
+            option = "--et" if options.et else "--memory"
+            raise ValueError(f"expected a file with {option}, found a folder: {path}")
         et = False if options.no_et else None
         return read_dir(path, et=et, executor=executor, **options.shared)
     if executor:
         raise ValueError(f"expected a folder with --workers, found a file: {path}")
     with busy(f"reading {path}"):
         execution = False if options.no_et else options.et
-        return read(path, execution, **options.shared)
+        return read(path, execution, memory=options.memory, **options.shared)
 
 
 def read_trace(path: str, options: ReadingOptions, output: Path | None = None) -> Trace | TraceSet:
@@ -167,8 +171,9 @@ def report_defects_of(trace: Trace | Tables, rank: str) -> None:
 
 
 def _read_several(paths: Sequence[str], options: ReadingOptions, output: Path | None) -> TraceSet:
-    if options.et:
-        raise ValueError(f"expected one file with --et, found {len(paths)}")
+    if options.et or options.memory:
+        option = "--et" if options.et else "--memory"
+        raise ValueError(f"expected one file with {option}, found {len(paths)}")
     if output:
         for path in paths:
             note_input(path)

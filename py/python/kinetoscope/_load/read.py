@@ -70,6 +70,7 @@ def read(  # noqa: PLR0913 - options by keyword
     include_environment: bool = False,
     iterations: Sequence[str] | None = None,
     capture: lazy.Capture = None,
+    memory: lazy.MemorySnapshot | str | os.PathLike[str] | None = None,
 ) -> Trace | lazy.Any:
     """Reads a Kineto trace and its Execution Trace, and links them. Returns a Trace.
 
@@ -105,6 +106,8 @@ def read(  # noqa: PLR0913 - options by keyword
     `capture` is the trace of the capture of its CUDA or HIP graphs: a Trace, a path, a folder, or
     several. Replayed kernels get operator, module, Python line and inputs from it.
 
+    `memory` is a memory snapshot of the same run, or its path: see `Trace.with_memory`.
+
     `ranks` is about files with several ranks: `"split"` makes a job of them, and `"merge"` one
     Trace. A list of ranks returns a TraceSet of these alone. docs/merged-files.md says which files
     are merged, and where each event goes.
@@ -116,7 +119,8 @@ def read(  # noqa: PLR0913 - options by keyword
     `Trace.verdict` says whether a readable trace can be trusted.
 
     Raises:
-        TraceError: the content is not a readable trace, or has no event of `iterations`.
+        TraceError: the content is not a readable trace, it has no event of `iterations`, or
+            `memory` is of another run.
         OSError: a file cannot be opened.
         ImportError: a package for the URL is missing.
         ValueError: `source` is an empty path, `max_bytes` is negative, or a rank is missing.
@@ -127,7 +131,16 @@ def read(  # noqa: PLR0913 - options by keyword
     options = Options(max_bytes, folder, threads, iteration, **flags, iterations=iterations, capture=capture)
     file = _open_source(source, storage_options)
     execution = file.execution() if et is None else None if et is False else _open_source(et, storage_options)
-    return _of_ranks(_read_opened(file, execution, options, et), selected)
+    found = _of_ranks(_read_opened(file, execution, options, et), selected)
+    return found if memory is None else _with_memory(found, memory)
+
+
+def _with_memory(found: Trace | lazy.Any, memory: lazy.MemorySnapshot | str | os.PathLike[str]) -> Trace:
+    if isinstance(found, Trace):
+        return found.with_memory(memory)
+    raise _native.UnsupportedTraceError(
+        f"expected the trace of one rank with memory=, found a {type(found).__name__}; use Trace.with_memory"
+    )
 
 
 def _read_opened(

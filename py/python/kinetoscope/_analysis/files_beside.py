@@ -1,17 +1,18 @@
-"""Sources of compiled kernels: Triton source, FX nodes and lines of Python."""
+"""Files beside a trace: sources of compiled kernels, and memory snapshots."""
 
 from __future__ import annotations
 
 import os
 
 from kinetoscope._base import lazy
+from kinetoscope._base.system import num_processors
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kinetoscope import _native
 
 
-class KernelSources:
+class FilesBeside:
     """The methods of a trace that read files beside it."""
 
     source: str | None
@@ -61,3 +62,28 @@ class KernelSources:
 
         files = source_files(folder, self.source, self._native.kernel_file_names())
         return Trace(self._native.with_sources(files), self.source, self.execution_source)
+
+    def with_memory(self, snapshot: lazy.MemorySnapshot | str | os.PathLike[str]) -> lazy.Trace:
+        """Adds what a memory snapshot of the same run knows. Returns a new trace.
+
+        Both files have one clock, so that memory, operators, modules and lines share one time axis,
+        even if the trace was recorded without `profile_memory`. `snapshot` is the file of
+        `torch.cuda.memory._dump_snapshot` or its MemorySnapshot.
+
+        * Actions of the allocator during the trace become `[memory]` events, each on the thread
+          with an operator at that time. An action without such a thread is on the thread
+          "Memory snapshot".
+        * Equal events of the trace (device, address, size, and time within 1 ms) stay; they get the
+          snapshot's `line` of Python and `category`.
+        * Memory in use as the trace begins becomes `[memory in use]` events at its first time.
+
+        `memory`, findings, the timeline and reports use them. Raises TraceError if the snapshot is
+        of another run, or has no action in the time of the trace. Raises UnsupportedTraceError for
+        another format.
+        """
+        from kinetoscope._load.memory import memory_snapshot
+        from kinetoscope.trace import Trace
+
+        tables = memory_snapshot(snapshot)._native  # noqa: SLF001 - the core joins them
+        native = self._native.with_memory(tables, max_threads=num_processors())
+        return Trace(native, self.source, self.execution_source)

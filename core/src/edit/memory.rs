@@ -1,0 +1,189 @@
+//! Adds the history of the memory allocator to a trace of the same run.
+
+use std::sync::Arc;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use serde_json::json;
+
+use super::edit_log::note;
+use super::memory_record::{BlockKey, MemoryRecord, MemoryRecords, NAME, signed};
+use super::memory_thread::MemoryThreads;
+use crate::error::{Error, ErrorKind};
+use crate::id::StrId;
+use crate::link::LinkedTrace;
+use crate::memory::AllocatorHistory;
+use crate::memory::allocator_history::{AllocatorBlock, AllocatorChange};
+use crate::sort;
+use crate::time::{TimeRange, Ts};
+use crate::trace::Trace;
+use crate::trace::flow::Instant;
+use crate::trace::kind::EventKind;
+
+/// The profiler and the allocator read the same clock, one after the other.
+const MAX_LAG_NS: i64 = 1_000_000;
+/// The least share of the profiler's records that a snapshot of the same run has.
+const MIN_SHARE: f64 = 0.5;
+
+/// The trace with what a snapshot of the allocator knows about memory at that time.
+///
+/// Records of the profiler (`[memory]`) stay. If the allocator has an equal change (device,
+/// address, size, and time within a millisecond), they get the arguments `line`, the line of Python
+/// that allocated, and `category`, the purpose of the memory. Changes that the profiler lacks are
+/// added, on the thread with an operator at that time; of several, the one whose Python frames have
+/// the line; else on a thread of their own. Memory in use as the trace begins is added as records
+/// `[memory in use]` at the first time of the trace. Lines are named as the trace's Python frames
+/// are.
+///
+/// # Errors
+/// When no change is inside the trace, or when most records of the profiler are no changes: the
+/// files are not of the same run.
+pub fn with_memory(linked: &LinkedTrace, mut history: AllocatorHistory) -> Result<Trace, Error> {
+    rename_lines(&linked.trace, &mut history);
+    let range = linked.trace.range();
+    let near = near(range, &history.changes);
+    if near.is_empty() {
+        return Err(other_time(range, &history.changes));
+    }
+    let records = records(&linked.trace);
+    let changes: Vec<&AllocatorChange> = near.iter().map(|at| &history.changes[*at]).collect();
+    let matched = matched(&records, &changes);
+    check(&records, &changes, &matched)?;
+    let mut is_matched = vec![false; changes.len()];
+    matched.iter().for_each(|(_, change)| is_matched[*change] = true);
+    let is_inside = |change: &AllocatorChange| range.start <= change.time && change.time <= range.end;
+    let new: Vec<&AllocatorChange> =
+        (0..changes.len()).filter(|at| !is_matched[*at] && is_inside(changes[*at])).map(|at| changes[at]).collect();
+    let is_before = |at: usize| {
+        let is_record = near.binary_search(&at).is_ok_and(|at| is_matched[at]);
+        !is_record && history.changes[at].time < range.start
+    };
+    let held = held(&history, is_before);
+
+    let mut trace = linked.trace.clone();
+    let mut facts = MemoryRecords::default();
+    for (record, change) in &matched {
+        let row = records[*record].row;
+        let args = trace.instants[row].args;
+        trace.instants[row].args = facts.extended(&mut trace, args, &changes[*change].block);
+    }
+    let mut threads = MemoryThreads::of(linked);
+    facts.push_held(&mut trace, &mut threads, range.start, &held);
+    facts.push_changes(&mut trace, &mut threads, &new);
+    let counts =
+        json!({"edit": "memory", "num_matched": matched.len(), "num_added": new.len(), "num_held": held.len()});
+    note(&mut trace, &counts);
+    Ok(trace)
+}
+
+/// Names lines as the trace's Python frames are: the profiler cuts off the folder of the program.
+fn rename_lines(trace: &Trace, history: &mut AllocatorHistory) {
+    let tail = |name: &str| name.rsplit_once('/').map_or(name, |(_, tail)| tail).to_owned();
+    let mut names: FxHashMap<String, Vec<&str>> = FxHashMap::default();
+    let mut is_seen: FxHashSet<StrId> = FxHashSet::default();
+    let kinds = trace.events.name.iter().zip(&trace.events.kind);
+    for (name, _) in kinds.filter(|(name, kind)| **kind == EventKind::Python && is_seen.insert(**name)) {
+        let name = trace.strings.text(*name);
+        names.entry(tail(name)).or_default().push(name);
+    }
+    let renamed = |line: &Arc<str>| {
+        let is_end = |name: &&&str| line.strip_suffix(**name).is_some_and(|folder| folder.ends_with('/'));
+        let found = names.get(&tail(line))?.iter().filter(is_end).max_by_key(|name| name.len());
+        found.map(|name| Arc::from(*name))
+    };
+    let mut known: FxHashMap<Arc<str>, Arc<str>> = FxHashMap::default();
+    let changed = history.changes.iter_mut().map(|change| &mut change.block);
+    for line in history.before.iter_mut().chain(changed).filter_map(|block| block.line.as_mut()) {
+        let line_of_trace = || renamed(line).unwrap_or_else(|| Arc::clone(line));
+        let new = Arc::clone(known.entry(Arc::clone(line)).or_insert_with(line_of_trace));
+        *line = new;
+    }
+}
+
+/// Places of changes that may be in a trace.
+fn near(range: TimeRange, changes: &[AllocatorChange]) -> Vec<usize> {
+    let first = Ts(range.start.0.saturating_sub(MAX_LAG_NS));
+    let last = Ts(range.end.0.saturating_add(MAX_LAG_NS));
+    let start = changes.partition_point(|change| change.time < first);
+    let end = changes.partition_point(|change| change.time <= last);
+    (start..end.max(start)).collect()
+}
+
+fn key(change: &AllocatorChange) -> BlockKey {
+    let bytes = change.block.bytes;
+    let bytes = if change.is_release { bytes.saturating_neg() } else { bytes };
+    (change.block.device, signed(change.block.address), bytes)
+}
+
+/// Records of the profiler about memory of devices.
+fn records(trace: &Trace) -> Vec<MemoryRecord> {
+    let rows = trace.instants.iter().enumerate();
+    let rows = rows.filter(|(_, instant)| trace.strings.text(instant.name) == NAME);
+    rows.filter_map(|(row, instant): (usize, &Instant)| MemoryRecord::of(trace, row, instant)).collect()
+}
+
+/// Places of records with those of equal changes, each once; a record has the nearest in time.
+fn matched(records: &[MemoryRecord], changes: &[&AllocatorChange]) -> Vec<(usize, usize)> {
+    let mut equal: FxHashMap<BlockKey, Vec<usize>> = FxHashMap::default();
+    for (at, change) in changes.iter().enumerate() {
+        equal.entry(key(change)).or_default().push(at);
+    }
+    let mut is_taken = vec![false; changes.len()];
+    let nearest = |(at, record): (usize, &MemoryRecord)| {
+        let equal = equal.get(&record.key)?;
+        let lag = |change: &usize| changes[*change].time.0.saturating_sub(record.time.0).saturating_abs();
+        let after = equal.partition_point(|change| changes[*change].time < record.time);
+        let near = &equal[after.saturating_sub(1)..equal.len().min(after + 1)];
+        let free = near.iter().filter(|change| !is_taken[**change] && lag(change) <= MAX_LAG_NS);
+        let change = *free.min_by_key(|change| lag(change))?;
+        is_taken[change] = true;
+        Some((at, change))
+    };
+    records.iter().enumerate().filter_map(nearest).collect()
+}
+
+/// Whether the files are of the same run, by the records in the time of the changes.
+fn check(records: &[MemoryRecord], changes: &[&AllocatorChange], matched: &[(usize, usize)]) -> Result<(), Error> {
+    let mut devices: Vec<i64> = changes.iter().map(|change| change.block.device).collect();
+    sort::ascending(&mut devices);
+    devices.dedup();
+    let (first, last) = (changes[0].time, changes[changes.len() - 1].time);
+    let is_common = |record: &&MemoryRecord| {
+        first <= record.time && record.time <= last && devices.binary_search(&record.key.0).is_ok()
+    };
+    let num_common = records.iter().filter(is_common).count();
+    if matched.len() as f64 >= num_common as f64 * MIN_SHARE {
+        return Ok(());
+    }
+    let expected = String::from("a memory snapshot of the same process and run");
+    let found = format!("one with {} of the trace's {num_common} records of device memory", matched.len());
+    Err(ErrorKind::Request { expected, found }.into())
+}
+
+/// The blocks in use after the changes that are before the trace.
+fn held(history: &AllocatorHistory, is_before: impl Fn(usize) -> bool) -> Vec<&AllocatorBlock> {
+    let mut blocks: FxHashMap<(i64, u64), (usize, &AllocatorBlock)> = FxHashMap::default();
+    let place = |block: &AllocatorBlock| (block.device, block.address);
+    for (order, block) in history.before.iter().enumerate() {
+        blocks.insert(place(block), (order, block));
+    }
+    for at in (0..history.changes.len()).filter(|at| is_before(*at)) {
+        let AllocatorChange { block, is_release, .. } = &history.changes[at];
+        if *is_release {
+            blocks.remove(&place(block));
+        } else {
+            blocks.insert(place(block), (history.before.len() + at, block));
+        }
+    }
+    let mut blocks: Vec<_> = blocks.into_values().collect();
+    sort::by_key(&mut blocks, |(order, _)| *order);
+    blocks.into_iter().map(|(_, block)| block).collect()
+}
+
+fn other_time(range: TimeRange, changes: &[AllocatorChange]) -> Error {
+    let expected = format!("a memory snapshot with actions from {} to {} ns", range.start.0, range.end.0);
+    let found = match (changes.first(), changes.last()) {
+        (Some(first), Some(last)) => format!("actions from {} to {} ns", first.time.0, last.time.0),
+        _ => String::from("no action with a time (PyTorch 2.1 and later record times, if the history is enabled)"),
+    };
+    ErrorKind::Request { expected, found }.into()
+}

@@ -1,0 +1,198 @@
+"""A trace with the memory snapshot of the same run: one time axis."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import pickle
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import kinetoscope as ks
+import pytest
+from kinetoscope._cli.main import main
+
+if TYPE_CHECKING:
+    from kinetoscope.table import Table
+
+pytestmark = pytest.mark.unit
+
+DATA = Path(__file__).parents[2] / "data/memory_cuda"
+RECORDED, SNAPSHOT = DATA / "kineto_trace_0.json.gz", DATA / "trained.pickle.gz"
+
+Row = dict[str, Any]
+
+
+def without_records(folder: Path) -> Path:
+    """The recorded trace as it were without `profile_memory`."""
+    content = json.loads(gzip.decompress(RECORDED.read_bytes()))
+    content["traceEvents"] = [event for event in content["traceEvents"] if event.get("name") != "[memory]"]
+    path = folder / "trace.json"
+    path.write_text(json.dumps(content))
+    return path
+
+
+def rows(table: Table) -> list[Row]:
+    """Rows about the device, or about anything if the table has none."""
+    found = [dict(zip(table.columns, row, strict=True)) for row in table]
+    return [row for row in found if row.get("device", "cuda:0") == "cuda:0"]
+
+
+def memory(trace: ks.Trace, table: str) -> list[Row]:
+    return rows(trace.memory(start_ns=0).tables[table])
+
+
+def event(name: str, start: int, dur: int, tid: int = 2, cat: str = "cpu_op") -> Row:
+    return {"ph": "X", "cat": cat, "name": name, "pid": 1, "tid": tid, "ts": start, "dur": dur}
+
+
+def action(kind: str, time: int, address: int, size: int, line: int | None = None) -> Row:
+    frames = [{"name": "step", "filename": "/srv/me/app/train.py", "line": line}] if line else []
+    return {"action": kind, "time_us": time, "addr": address, "size": size, "stream": 0, "frames": frames}
+
+
+def both(folder: Path, events: list[Row], actions: list[Row]) -> tuple[Path, Path]:
+    trace, snapshot = folder / "trace.json", folder / "snapshot.pickle"
+    trace.write_text(json.dumps({"traceEvents": events}))
+    snapshot.write_bytes(pickle.dumps({"segments": [], "device_traces": [actions]}))
+    return trace, snapshot
+
+
+def test_a_snapshot_gives_the_answers_of_profile_memory(tmp_path: Path) -> None:
+    recorded = ks.read(RECORDED, et=False)
+    merged = ks.read(without_records(tmp_path), memory=SNAPSHOT)
+    (found,), (expected,) = memory(merged, "memory"), memory(recorded, "memory")
+    about = {"peak_ns"}
+    assert {key: found[key] for key in found if key not in about} == {
+        key: expected[key] for key in expected if key not in about
+    }
+    assert abs(found["peak_ns"] - expected["peak_ns"]) < 100_000
+
+    def owners(trace: ks.Trace) -> dict[tuple[str, str], int]:
+        sums: dict[tuple[str, str], int] = {}
+        for row in memory(trace, "memory_owners"):
+            key = (row["operator"], row["module"])
+            sums[key] = sums.get(key, 0) + row["allocated_bytes"]
+        return {key: size for key, size in sums.items() if size}
+
+    assert owners(merged) == owners(recorded)
+
+
+def test_records_of_the_profiler_stay_and_get_lines() -> None:
+    recorded, merged = ks.read(RECORDED, et=False), ks.read(RECORDED, et=False, memory=SNAPSHOT)
+    edit = merged.metadata["kineto"]["kinetoscope_edits"]
+    assert edit == [{"edit": "memory", "num_matched": 462, "num_added": 0, "num_held": 123}]
+    assert memory(merged, "memory_series") == memory(recorded, "memory_series")
+    assert len(recorded.instants) + 123 == len(merged.instants)
+
+
+def test_the_tensors_of_the_peak_make_the_peak() -> None:
+    merged = ks.read(RECORDED, et=False, memory=SNAPSHOT)
+    for part in ({"start_ns": 0}, {}):
+        answer = merged.memory(**part)  # type: ignore[arg-type] # keys of a selection
+        (peak,) = [row["peak_allocated_bytes"] for row in rows(answer.tables["memory"])]
+        held = [row for row in rows(answer.tables["memory_allocations"]) if row["is_at_peak"]]
+        # What the first iterations allocated before the recording of the history is not known.
+        assert sum(row["bytes"] for row in held) == peak
+        categories = {row["category"] for row in held}
+        assert {"parameter", "optimizer_state", "gradient"} <= categories
+        assert "preexisting" not in {row["category"] for row in rows(answer.tables["memory_categories"])}
+
+
+def test_a_change_is_on_the_thread_with_an_operator(tmp_path: Path) -> None:
+    events = [
+        event("app/train.py(7): step", 0, 1_000, cat="python_function"),
+        event("aten::mm", 10, 20),
+        event("aten::mul", 60, 20, tid=3),
+        event("aten::sum", 100, 20),
+        event("aten::add", 100, 20, tid=3),
+        event("aten::sub", 200, 20, tid=3),
+        event("aten::div", 200, 20, tid=4),
+        event("end", 5_000_000, 1, cat="user_annotation"),
+    ]
+    actions = [
+        action("alloc", 15, 4096, 700, line=7),
+        action("alloc", 65, 8192, 512),
+        action("alloc", 110, 12_288, 512, line=7),
+        action("alloc", 210, 16_384, 512, line=9),
+        action("free_requested", 300, 4096, 700),
+        action("free_completed", 300, 4096, 700),
+    ]
+    trace, snapshot = both(tmp_path, events, actions)
+    found = memory(ks.read(trace, memory=snapshot), "memory_allocations")
+    assert [(row["operator"], row["line"], row["bytes"], row["end_ns"]) for row in found] == [
+        ("aten::mm", "app/train.py(7): step", 1024, 300_000),
+        ("aten::mul", None, 512, None),
+        ("aten::sum", "app/train.py(7): step", 512, None),
+        (None, "/srv/me/app/train.py(9): step", 512, None),
+    ]
+
+
+def test_memory_from_before_the_trace_is_known(tmp_path: Path) -> None:
+    actions = [
+        action("alloc", 10, 4096, 512, line=3),
+        action("alloc", 20, 8192, 512, line=4),
+        action("free_requested", 30, 8192, 512),
+        action("free_completed", 30, 8192, 512),
+        action("alloc", 1_010, 12_288, 1024, line=7),
+        action("free_requested", 1_020, 4096, 512),
+        action("free_completed", 1_020, 4096, 512),
+    ]
+    trace, snapshot = both(tmp_path, [event("aten::mm", 1_000, 100)], actions)
+    merged = ks.read(trace, memory=snapshot)
+    assert [
+        (row["start_ns"], row["bytes"], row["is_at_peak"], row["end_ns"])
+        for row in memory(merged, "memory_allocations")
+    ] == [
+        (None, 512, True, 1_020_000),
+        (1_010_000, 1024, True, None),
+    ]
+    assert len(merged.iterations) == 0
+    assert min(merged.instants["time_ns"]) == 1_000_000
+
+
+def test_a_saved_and_an_exported_trace_have_the_same_memory(tmp_path: Path) -> None:
+    merged = ks.read(RECORDED, et=False, memory=SNAPSHOT)
+    merged.save(tmp_path / "trace.kscope")
+    merged.to_chrome(tmp_path / "trace.json")
+    for name in ("trace.kscope", "trace.json"):
+        assert memory(ks.read(tmp_path / name), "memory_allocations") == memory(merged, "memory_allocations")
+
+
+def test_a_snapshot_of_another_run_is_refused(tmp_path: Path) -> None:
+    content = json.loads(gzip.decompress(RECORDED.read_bytes()))
+    for instant in content["traceEvents"]:
+        if instant.get("name") == "[memory]":
+            instant["args"]["Addr"] += 64
+    path = tmp_path / "trace.json"
+    path.write_text(json.dumps(content))
+    with pytest.raises(ks.TraceError, match=r"same process and run, found one with 0 of the trace's 461 records"):
+        ks.read(path, memory=SNAPSHOT)
+    trace, snapshot = both(tmp_path, [event("aten::mm", 1_000_000, 100)], [action("alloc", 10, 4096, 512)])
+    with pytest.raises(
+        ks.TraceError, match="actions from 1000000000 to 1000100000 ns, found actions from 10000 to 10000"
+    ):
+        ks.read(trace, memory=snapshot)
+    trace, snapshot = both(tmp_path, [event("aten::mm", 0, 100)], [])
+    with pytest.raises(ks.TraceError, match="no action with a time"):
+        ks.read(trace).with_memory(snapshot)
+    with pytest.raises(ks.UnsupportedTraceError, match="expected a memory snapshot"):
+        ks.read(trace).with_memory(trace)
+    with pytest.raises(TypeError, match="expected a MemorySnapshot or a path, found int"):
+        ks.read(trace).with_memory(7)  # type: ignore[arg-type] # the point of the test
+
+
+def test_lines_of_a_snapshot_are_redacted(tmp_path: Path) -> None:
+    trace, snapshot = both(tmp_path, [event("aten::mm", 0, 100)], [action("alloc", 10, 4096, 512, line=31_337)])
+    merged = ks.read(trace, memory=snapshot)
+    page = merged.report(tmp_path / "report.html", redact=True).read_text(encoding="utf-8")
+    assert "train.py" not in page
+    assert "/srv/me" not in page
+    assert memory(merged.redact(), "memory_allocations")[0]["line"] != "/srv/me/app/train.py(31337): step"
+
+
+def test_the_command_takes_a_snapshot(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["report", str(RECORDED), "--no-et", "--memory", str(SNAPSHOT), "-o", str(tmp_path / "r.html")]) == 0
+    assert "cuda_memory.py(30): forward" in (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert main(["analyze", "memory", str(DATA), "--memory", str(SNAPSHOT)]) == 2
+    assert "expected a file with --memory, found a folder" in capsys.readouterr().err
