@@ -121,24 +121,27 @@ fn records(trace: &Trace) -> Vec<MemoryRecord> {
     rows.filter_map(|(row, instant): (usize, &Instant)| MemoryRecord::of(trace, row, instant)).collect()
 }
 
-/// Places of records with those of equal changes, each once; a record has the nearest in time.
+/// Places of records with those of equal changes, each once, in the order of time.
 fn matched(records: &[MemoryRecord], changes: &[&AllocatorChange]) -> Vec<(usize, usize)> {
-    let mut equal: FxHashMap<BlockKey, Vec<usize>> = FxHashMap::default();
+    let mut equal: FxHashMap<BlockKey, [Vec<usize>; 2]> = FxHashMap::default();
     for (at, change) in changes.iter().enumerate() {
-        equal.entry(key(change)).or_default().push(at);
+        equal.entry(key(change)).or_default()[1].push(at);
     }
-    let mut is_taken = vec![false; changes.len()];
-    let nearest = |(at, record): (usize, &MemoryRecord)| {
-        let equal = equal.get(&record.key)?;
-        let lag = |change: &usize| changes[*change].time.0.saturating_sub(record.time.0).saturating_abs();
-        let after = equal.partition_point(|change| changes[*change].time < record.time);
-        let near = &equal[after.saturating_sub(1)..equal.len().min(after + 1)];
-        let free = near.iter().filter(|change| !is_taken[**change] && lag(change) <= MAX_LAG_NS);
-        let change = *free.min_by_key(|change| lag(change))?;
-        is_taken[change] = true;
-        Some((at, change))
-    };
-    records.iter().enumerate().filter_map(nearest).collect()
+    for (at, record) in records.iter().enumerate() {
+        equal.entry(record.key).or_default()[0].push(at);
+    }
+    let mut found = Vec::new();
+    for [mut of_records, of_changes] in equal.into_values() {
+        sort::by_key(&mut of_records, |at| records[*at].time);
+        let mut next = of_changes.into_iter().peekable();
+        for record in of_records {
+            let lag = |change: usize| changes[change].time.0.saturating_sub(records[record].time.0);
+            while next.next_if(|change| lag(*change) < -MAX_LAG_NS).is_some() {}
+            found.extend(next.next_if(|change| lag(*change) <= MAX_LAG_NS).map(|change| (record, change)));
+        }
+    }
+    sort::ascending(&mut found);
+    found
 }
 
 /// Whether the files are of the same run, by the records in the time of the changes.

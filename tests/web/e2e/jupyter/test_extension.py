@@ -144,7 +144,7 @@ def test_a_memory_snapshot_opens(browse: Any, data: Path) -> None:
     files.put("oom.pickle", gzip.decompress((data / "memory_cuda/failed.pickle.gz").read_bytes()))
     frame = files.go().open("oom.pickle")
     expect(frame.locator("h1")).to_contain_text("oom.pickle", timeout=PAUSE)
-    frame.get_by_role("button", name="Peak").wait_for()
+    frame.get_by_role("button", name="Peak", exact=True).wait_for()
 
 
 def test_what_is_no_trace_says_so(browse: Any) -> None:
