@@ -1,11 +1,12 @@
 //! Adds the history of the memory allocator to a trace of the same run.
 
+use std::cmp::Reverse;
 use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::json;
 
-use super::edit_log::note;
+use super::edit_log::{edits, note};
 use super::memory_record::{BlockKey, MemoryRecord, MemoryRecords, NAME, signed};
 use super::memory_thread::MemoryThreads;
 use crate::error::{Error, ErrorKind};
@@ -19,6 +20,8 @@ use crate::trace::Trace;
 use crate::trace::flow::Instant;
 use crate::trace::kind::EventKind;
 
+/// The name of this edit.
+const EDIT: &str = "memory";
 /// The profiler and the allocator read the same clock, one after the other.
 const MAX_LAG_NS: i64 = 1_000_000;
 /// The least share of the profiler's records that a snapshot of the same run has.
@@ -27,7 +30,7 @@ const MIN_SHARE: f64 = 0.5;
 /// The trace with what a snapshot of the allocator knows about memory at that time.
 ///
 /// Records of the profiler (`[memory]`) stay. If the allocator has an equal change (device,
-/// address, size, and time within a millisecond), they get the arguments `line`, the line of Python
+/// address, at most its size, and time within a millisecond), they get the arguments `line`, the line of Python
 /// that allocated, and `category`, the purpose of the memory. Changes that the profiler lacks are
 /// added, on the thread with an operator at that time; of several, the one whose Python frames have
 /// the line; else on a thread of their own. Memory in use as the trace begins is added as records
@@ -36,28 +39,34 @@ const MIN_SHARE: f64 = 0.5;
 ///
 /// # Errors
 /// When no change is inside the trace, or when most records of the profiler are no changes: the
-/// files are not of the same run.
+/// files are not of the same run. When the trace has a snapshot already.
 pub fn with_memory(linked: &LinkedTrace, mut history: AllocatorHistory) -> Result<Trace, Error> {
+    if edits(&linked.trace).iter().any(|edit| edit["edit"] == EDIT) {
+        let [expected, found] = ["a trace without a memory snapshot", "one with a snapshot"].map(String::from);
+        return Err(ErrorKind::Request { expected, found }.into());
+    }
     rename_lines(&linked.trace, &mut history);
     let range = linked.trace.range();
     let near = near(range, &history.changes);
-    if near.is_empty() {
+    let changes: Vec<&AllocatorChange> = near.iter().map(|at| &history.changes[*at]).collect();
+    let records = records(&linked.trace);
+    let matched = of_one_process(&records, matched(&records, &changes));
+    let is_inside = |change: &&&AllocatorChange| range.start <= change.time && change.time <= range.end;
+    if matched.is_empty() && !changes.iter().any(|change| is_inside(&change)) {
         return Err(other_time(range, &history.changes));
     }
-    let records = records(&linked.trace);
-    let changes: Vec<&AllocatorChange> = near.iter().map(|at| &history.changes[*at]).collect();
-    let matched = matched(&records, &changes);
     check(&records, &changes, &matched)?;
     let mut is_matched = vec![false; changes.len()];
     matched.iter().for_each(|(_, change)| is_matched[*change] = true);
-    let is_inside = |change: &AllocatorChange| range.start <= change.time && change.time <= range.end;
-    let new: Vec<&AllocatorChange> =
-        (0..changes.len()).filter(|at| !is_matched[*at] && is_inside(changes[*at])).map(|at| changes[at]).collect();
+    let unmatched = changes.iter().zip(&is_matched).filter_map(|(change, is_matched)| (!is_matched).then_some(change));
+    let new: Vec<&AllocatorChange> = unmatched.filter(is_inside).copied().collect();
     let is_before = |at: usize| {
         let is_record = near.binary_search(&at).is_ok_and(|at| is_matched[at]);
         !is_record && history.changes[at].time < range.start
     };
-    let held = held(&history, is_before);
+    let mut held = held(&history, is_before);
+    let allocated = first_allocated(&records);
+    held.retain(|block| !allocated.contains(&(block.device, signed(block.address))));
 
     let mut trace = linked.trace.clone();
     let mut facts = MemoryRecords::default();
@@ -69,8 +78,7 @@ pub fn with_memory(linked: &LinkedTrace, mut history: AllocatorHistory) -> Resul
     let mut threads = MemoryThreads::of(linked);
     facts.push_held(&mut trace, &mut threads, range.start, &held);
     facts.push_changes(&mut trace, &mut threads, &new);
-    let counts =
-        json!({"edit": "memory", "num_matched": matched.len(), "num_added": new.len(), "num_held": held.len()});
+    let counts = json!({"edit": EDIT, "num_matched": matched.len(), "num_added": new.len(), "num_held": held.len()});
     note(&mut trace, &counts);
     Ok(trace)
 }
@@ -109,9 +117,7 @@ fn near(range: TimeRange, changes: &[AllocatorChange]) -> Vec<usize> {
 }
 
 fn key(change: &AllocatorChange) -> BlockKey {
-    let bytes = change.block.bytes;
-    let bytes = if change.is_release { bytes.saturating_neg() } else { bytes };
-    (change.block.device, signed(change.block.address), bytes)
+    (change.block.device, signed(change.block.address), change.is_release)
 }
 
 /// Records of the profiler about memory of devices.
@@ -137,21 +143,30 @@ fn matched(records: &[MemoryRecord], changes: &[&AllocatorChange]) -> Vec<(usize
         for record in of_records {
             let lag = |change: usize| changes[change].time.0.saturating_sub(records[record].time.0);
             while next.next_if(|change| lag(*change) < -MAX_LAG_NS).is_some() {}
-            found.extend(next.next_if(|change| lag(*change) <= MAX_LAG_NS).map(|change| (record, change)));
+            let is_equal =
+                |change: &usize| lag(*change) <= MAX_LAG_NS && changes[*change].block.bytes <= records[record].bytes;
+            found.extend(next.next_if(is_equal).map(|change| (record, change)));
         }
     }
     sort::ascending(&mut found);
     found
 }
 
-/// Whether the files are of the same run, by the records in the time of the changes.
+/// The pairs of the process with the most of them: a snapshot is of one process.
+fn of_one_process(records: &[MemoryRecord], matched: Vec<(usize, usize)>) -> Vec<(usize, usize)> {
+    let process = |(record, _): &(usize, usize)| records[*record].process;
+    let mut nums: FxHashMap<StrId, usize> = FxHashMap::default();
+    matched.iter().for_each(|pair| *nums.entry(process(pair)).or_default() += 1);
+    let most = nums.into_iter().max_by_key(|(process, num)| (*num, Reverse(*process))).map(|(process, _)| process);
+    matched.into_iter().filter(|pair| Some(process(pair)) == most).collect()
+}
+
+/// Whether the files are of the same run, by the records of one process in the time of the changes.
 fn check(records: &[MemoryRecord], changes: &[&AllocatorChange], matched: &[(usize, usize)]) -> Result<(), Error> {
-    let mut devices: Vec<i64> = changes.iter().map(|change| change.block.device).collect();
-    sort::ascending(&mut devices);
-    devices.dedup();
     let (first, last) = (changes[0].time, changes[changes.len() - 1].time);
+    let process = matched.first().map(|(record, _)| records[*record].process);
     let is_common = |record: &&MemoryRecord| {
-        first <= record.time && record.time <= last && devices.binary_search(&record.key.0).is_ok()
+        first <= record.time && record.time <= last && process.is_none_or(|process| process == record.process)
     };
     let num_common = records.iter().filter(is_common).count();
     if matched.len() as f64 >= num_common as f64 * MIN_SHARE {
@@ -160,6 +175,17 @@ fn check(records: &[MemoryRecord], changes: &[&AllocatorChange], matched: &[(usi
     let expected = String::from("a memory snapshot of the same process and run");
     let found = format!("one with {} of the trace's {num_common} records of device memory", matched.len());
     Err(ErrorKind::Request { expected, found }.into())
+}
+
+/// Devices and addresses that the trace allocates before it releases them: they are not in use as
+/// it begins.
+fn first_allocated(records: &[MemoryRecord]) -> FxHashSet<(i64, i64)> {
+    let mut firsts: FxHashMap<(i64, i64), (Ts, bool)> = FxHashMap::default();
+    for MemoryRecord { time, key: (device, address, is_release), .. } in records {
+        let first = firsts.entry((*device, *address)).or_insert((*time, *is_release));
+        *first = (*first).min((*time, *is_release));
+    }
+    firsts.into_iter().filter(|(_, (_, is_release))| !is_release).map(|(place, _)| place).collect()
 }
 
 /// The blocks in use after the changes that are before the trace.

@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 use serde_json::Value;
 
 use super::memory_thread::MemoryThreads;
-use crate::id::{TemplateId, TrackId};
+use crate::id::{StrId, TemplateId, TrackId};
 use crate::memory::allocator_history::{AllocatorBlock, AllocatorChange};
 use crate::time::Ts;
 use crate::trace::Trace;
@@ -22,14 +22,18 @@ const NUMBERS: [&str; 6] = ["Bytes", "Device Id", "Device Type", "Addr", "Total 
 /// Of these, those of memory in use.
 const NUM_HELD: usize = 4;
 
-/// A device, an address and a size: what a record and a change of the allocator have in common.
-pub(super) type BlockKey = (i64, i64, i64);
+/// A device, an address, and whether it is a release: what a record and a change of the allocator
+/// have in common.
+pub(super) type BlockKey = (i64, i64, bool);
 
 /// A record of the profiler about memory of a device.
 pub(super) struct MemoryRecord {
     pub(super) row: usize,
+    pub(super) process: StrId,
     pub(super) time: Ts,
     pub(super) key: BlockKey,
+    /// The size of the block, which may be larger than what was requested.
+    pub(super) bytes: i64,
 }
 
 impl MemoryRecord {
@@ -37,8 +41,10 @@ impl MemoryRecord {
         let pairs = trace.args.pairs(&trace.strings, instant.args);
         let numbers: FxHashMap<&str, i64> = pairs.filter_map(|(key, text)| Some((key, text.parse().ok()?))).collect();
         let is_of_device = *numbers.get("Device Type")? != 0;
-        let key = (*numbers.get("Device Id")?, *numbers.get("Addr")?, *numbers.get("Bytes")?);
-        is_of_device.then_some(Self { row, time: instant.time, key })
+        let bytes = *numbers.get("Bytes")?;
+        let key = (*numbers.get("Device Id")?, *numbers.get("Addr")?, bytes < 0);
+        let process = trace.track(instant.track).process;
+        is_of_device.then_some(Self { row, process, time: instant.time, key, bytes: bytes.saturating_abs() })
     }
 }
 

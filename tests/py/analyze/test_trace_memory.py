@@ -226,3 +226,118 @@ def test_damaged_snapshots_raise_errors_of_ours(tmp_path: Path, cut: int) -> Non
     trace = ks.read(RECORDED, et=False)
     with pytest.raises((ks.TraceError, ks.UnsupportedTraceError)):
         trace.with_memory(path)
+
+
+def record(time: int, address: int, size: int, total: int, **more: Any) -> Row:
+    """A record of the profiler."""
+    args = {"Device Type": 1, "Device Id": 0, "Addr": address, "Bytes": size, "Total Allocated": total}
+    args |= more.pop("args", {})
+    return {
+        "ph": "i",
+        "s": "t",
+        "name": "[memory]",
+        "cat": "cpu_instant_event",
+        "pid": 1,
+        "tid": 2,
+        "ts": time,
+        "args": args,
+        **more,
+    }
+
+
+def sums(trace: ks.Trace) -> dict[str, int]:
+    """Bytes at the peak, by each table that tells them."""
+    (peak,) = [row["peak_allocated_bytes"] for row in memory(trace, "memory")]
+    found = {
+        table: sum(row["peak_bytes"] for row in memory(trace, table))
+        for table in ("memory_owners", "memory_categories")
+    }
+    return {"memory": peak, **found}
+
+
+def test_blocks_larger_than_what_was_requested_are_matched(tmp_path: Path) -> None:
+    events = [event("aten::mm", 0, 1_000), record(101, 4096, 2_411_520, 2_411_520), record(201, 4096, -2_411_520, 0)]
+    actions = [action("alloc", 100, 4096, 1_572_864, line=3), action("free_requested", 200, 4096, 1_572_864)]
+    trace, snapshot = both(tmp_path, events, actions)
+    merged = ks.read(trace, memory=snapshot)
+    (row,) = memory(merged, "memory_allocations")
+    assert (row["bytes"], row["line"]) == (2_411_520, "/srv/me/app/train.py(3): step")
+    assert len(memory(merged, "memory_series")) == 2
+
+
+def test_a_snapshot_of_another_device_is_refused(tmp_path: Path) -> None:
+    events = [event("aten::mm", 0, 1_000), record(101, 4096, 512, 512, args={"Device Id": 1})]
+    events.append(record(301, 4096, -512, 0, args={"Device Id": 1}))
+    trace, snapshot = both(tmp_path, events, [action("alloc", 100, 4096, 512), action("alloc", 400, 8192, 512)])
+    with pytest.raises(ks.TraceError, match="same process and run"):
+        ks.read(trace, memory=snapshot)
+
+
+def test_a_history_that_begins_in_the_trace_counts_nothing_twice(tmp_path: Path) -> None:
+    changes = [(100, 4096, 4096), (110, 16_384, 1_048_576), (150, 16_384, -1_048_576), (200, 2_097_152, 8192)]
+    changes += [(300, 8192, 512), (310, 8192, -512), (400, 2_097_152, -8192)]
+    totals = [sum(size for _, _, size in changes[: at + 1]) for at in range(len(changes))]
+    events = [record(*change, total) for change, total in zip(changes, totals, strict=True)]
+    actions = [
+        action("alloc" if size > 0 else "free_requested", time, address, abs(size))
+        for time, address, size in changes
+        if time >= 300
+    ]
+    trace, snapshot = both(tmp_path, [event("aten::mm", 0, 1_000), *events], actions)
+    assert set(sums(ks.read(trace, memory=snapshot)).values()) == {4096 + 1_048_576}
+
+
+def test_an_address_is_allocated_again_without_a_release(tmp_path: Path) -> None:
+    actions = [action("alloc", 100, 4096, 1 << 20, line=3), action("alloc", 200, 4096, 4 << 20, line=4)]
+    trace, snapshot = both(tmp_path, [event("aten::mm", 0, 1_000)], actions)
+    merged = ks.read(trace, memory=snapshot)
+    assert set(sums(merged).values()) == {4 << 20}
+    assert [row["is_at_peak"] for row in memory(merged, "memory_allocations")] == [False, True]
+
+
+def test_memory_of_an_earlier_iteration_is_known_in_a_later_one(tmp_path: Path) -> None:
+    steps = [event(f"ProfilerStep#{number}", 500 * number, 500, cat="user_annotation") for number in (0, 1, 2)]
+    actions = [action("alloc", 100, 4096, 4096, line=3), action("alloc", 700, 16_384, 512, line=4)]
+    trace, snapshot = both(tmp_path, [*steps, event("aten::mm", 50, 100), event("aten::mul", 650, 100)], actions)
+    rows_of_step = rows(ks.read(trace, memory=snapshot).memory(iteration=1).tables["memory_allocations"])
+    assert [(row["operator"], row["start_ns"], row["bytes"]) for row in rows_of_step] == [
+        ("aten::mm", 100_000, 4096),
+        ("aten::mul", 700_000, 512),
+    ]
+
+
+@pytest.mark.parametrize("time", [500, 1_500])
+def test_actions_close_to_a_trace_are_not_in_it(tmp_path: Path, time: int) -> None:
+    trace, snapshot = both(tmp_path, [event("aten::mm", 1_000, 100)], [action("alloc", time, 4096, 512)])
+    with pytest.raises(ks.TraceError, match="expected a memory snapshot with actions from"):
+        ks.read(trace, memory=snapshot)
+
+
+def test_a_snapshot_is_of_one_process(tmp_path: Path) -> None:
+    events = [event("aten::mm", 0, 1_000)]
+    for process in (1, 2, 3, 4):
+        events.append(record(101, 4096 * process, 512, 512, pid=process))
+        events.append(record(201, 4096 * process, -512, 0, pid=process))
+    actions = [action("alloc", 100, 8192, 512, line=3), action("free_requested", 200, 8192, 512)]
+    trace, snapshot = both(tmp_path, events, actions)
+    merged = ks.read(trace, ranks="merge", memory=snapshot)
+    assert [row["line"] for row in memory(merged, "memory_allocations")] == [
+        None,
+        "/srv/me/app/train.py(3): step",
+        None,
+        None,
+    ]
+
+
+def test_a_second_snapshot_is_refused() -> None:
+    merged = ks.read(RECORDED, et=False, memory=SNAPSHOT)
+    with pytest.raises(ks.TraceError, match="expected a trace without a memory snapshot"):
+        merged.with_memory(SNAPSHOT)
+
+
+def test_actions_out_of_the_order_of_time_keep_their_totals(tmp_path: Path) -> None:
+    actions = [action("alloc", 200, 4096, 4096), action("alloc", 100, 16_384, 512)]
+    trace, snapshot = both(tmp_path, [event("aten::mm", 0, 1_000)], actions)
+    merged = ks.read(trace, memory=snapshot)
+    assert [row["allocated_bytes"] for row in memory(merged, "memory_series")] == [4096, 4608]
+    assert set(sums(merged).values()) == {4608}

@@ -159,7 +159,7 @@ impl<'a> TrainingPhases<'a> {
 
     fn category(&mut self, life: &Allocation) -> &'static str {
         match self.inferred(life) {
-            UNKNOWN => life.made.purpose.name(),
+            UNKNOWN => life.made.purpose.map_or(UNKNOWN, MemoryCategory::name),
             known => known,
         }
     }

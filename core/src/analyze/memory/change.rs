@@ -39,8 +39,8 @@ pub struct MemoryChange {
     pub module: Option<u32>,
     /// The line of Python.
     pub line: Option<MemoryLine>,
-    /// The purpose of the memory, if a snapshot of the allocator told it.
-    pub purpose: MemoryCategory,
+    /// The purpose of the memory; `None` without a snapshot of the allocator.
+    pub purpose: Option<MemoryCategory>,
 }
 
 /// A line of Python that allocated or released memory.
@@ -103,11 +103,12 @@ pub(in crate::analyze) fn held(selection: &Selection<'_>, changes: &[MemoryChang
     for (order, made) in allocator_records(&all, "[memory in use]").filter_map(told_in_use).enumerate() {
         held.insert((made.device, made.address), (order, HeldMemory { made, since: None }));
     }
-    if held.is_empty() {
+    let changes = self::changes(&all);
+    if held.is_empty() && changes.iter().all(|change| change.purpose.is_none()) {
         return Vec::new();
     }
     let order = held.len();
-    let earlier = self::changes(&all).into_iter().take_while(|change| change.time < first.time);
+    let earlier = changes.into_iter().take_while(|change| change.time < first.time);
     for (at, made) in earlier.enumerate() {
         held.remove(&(made.device, made.address));
         if made.bytes >= 0 {
@@ -134,7 +135,7 @@ fn unmeasured(linked: &LinkedTrace, told: &AllocatorRecord<'_>) -> MemoryChange 
     let around = told.around(linked);
     let line_around = || Some(trace.events.name[frames.line.get(around? as usize)? as usize]);
     let purpose = told.json("category").map(|json| plain_text(trace.strings.text(json)));
-    let is_named = |category: &MemoryCategory| purpose.as_deref() == Some(category.name());
+    let named = |name: String| MemoryCategory::ALL.into_iter().find(|category| category.name() == name);
     MemoryChange {
         device: told.device(),
         time: told.instant.time,
@@ -146,7 +147,7 @@ fn unmeasured(linked: &LinkedTrace, told: &AllocatorRecord<'_>) -> MemoryChange 
         operator: around.and_then(|row| operator(linked, row)),
         module: around.and_then(|row| frames.module.get(row as usize)),
         line: told.json("line").map(MemoryLine::Stated).or_else(|| line_around().map(MemoryLine::Event)),
-        purpose: MemoryCategory::ALL.into_iter().find(is_named).unwrap_or(MemoryCategory::Unknown),
+        purpose: purpose.map(|name| named(name).unwrap_or(MemoryCategory::Unknown)),
     }
 }
 

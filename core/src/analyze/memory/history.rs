@@ -11,6 +11,7 @@ use crate::id::StackId;
 use crate::memory::MemorySnapshot;
 use crate::memory::allocator_history::{AllocatorBlock, AllocatorChange, AllocatorHistory};
 use crate::sort;
+use crate::time::Ts;
 
 /// The history of device memory in a snapshot, as the profiler of `PyTorch` records it.
 ///
@@ -31,7 +32,10 @@ pub fn allocator_history(snapshot: &MemorySnapshot) -> AllocatorHistory {
         })
     };
     let change = |block: &AllocatorBlock, action: Option<usize>, is_release: bool| {
-        let action = action?;
+        // An allocation at the same address ends one whose release has no record.
+        let is_implied =
+            |action: &usize| is_release && snapshot.strings.text(snapshot.actions[*action].action) == "alloc";
+        let action = action.filter(|action| !is_implied(action))?;
         let point = points.binary_search_by_key(&action, |point| point.action).ok().map(|at| points[at].amount)?;
         let change = AllocatorChange {
             block: block.clone(),
@@ -51,6 +55,14 @@ pub fn allocator_history(snapshot: &MemorySnapshot) -> AllocatorHistory {
         if life.first.is_none() && !life.is_released_before {
             before.push(block);
         }
+    }
+    // Totals follow the order of actions, so times do, too.
+    sort::by_key(&mut changes, |(action, change)| (change.block.device, *action));
+    let mut latest: Option<(i64, Ts)> = None;
+    for (_, change) in &mut changes {
+        let of_device = latest.filter(|(device, _)| *device == change.block.device);
+        change.time = of_device.map_or(change.time, |(_, time)| change.time.max(time));
+        latest = Some((change.block.device, change.time));
     }
     sort::by_key(&mut changes, |(action, change)| (change.time, *action));
     AllocatorHistory { before, changes: changes.into_iter().map(|(_, change)| change).collect() }

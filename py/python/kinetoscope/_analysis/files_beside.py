@@ -73,7 +73,7 @@ class FilesBeside:
         * Actions of the allocator during the trace become `[memory]` events, each on the thread
           with an operator at that time. An action without such a thread is on the thread
           "Memory snapshot".
-        * Equal events of the trace (device, address, size, and time within 1 ms) stay; they get the
+        * Equal events of the trace (device, address, time within 1 ms) stay; they get the
           snapshot's `line` of Python and `category`.
         * Memory in use as the trace begins becomes `[memory in use]` events at its first time.
 
