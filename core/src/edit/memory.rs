@@ -30,12 +30,12 @@ const MIN_SHARE: f64 = 0.5;
 /// The trace with what a snapshot of the allocator knows about memory at that time.
 ///
 /// Records of the profiler (`[memory]`) stay. If the allocator has an equal change (device,
-/// address, at most its size, and time within a millisecond), they get the arguments `line`, the line of Python
-/// that allocated, and `category`, the purpose of the memory. Changes that the profiler lacks are
-/// added, on the thread with an operator at that time; of several, the one whose Python frames have
-/// the line; else on a thread of their own. Memory in use as the trace begins is added as records
-/// `[memory in use]` at the first time of the trace. Lines are named as the trace's Python frames
-/// are.
+/// address, at most its size, and time within a millisecond), they get the arguments `line`, the
+/// line of Python that allocated, and `category`, the purpose of the memory. Changes that the
+/// profiler lacks are added, on the thread with an operator at that time; of several, the one whose
+/// Python frames have the line; else on a thread of their own. Memory in use as the trace begins is
+/// added as records `[memory in use]` at the first time of the trace. Lines are named as the
+/// trace's Python frames are.
 ///
 /// # Errors
 /// When no change is inside the trace, or when most records of the profiler are no changes: the
