@@ -92,7 +92,7 @@ def test_the_tensors_of_the_peak_make_the_peak() -> None:
         answer = merged.memory(**part)  # type: ignore[arg-type] # keys of a selection
         (peak,) = [row["peak_allocated_bytes"] for row in rows(answer.tables["memory"])]
         held = [row for row in rows(answer.tables["memory_allocations"]) if row["is_at_peak"]]
-        # What the first iterations allocated before the recording of the history is not known.
+        # The history begins before the model is made, so all memory of the peak is known.
         assert sum(row["bytes"] for row in held) == peak
         categories = {row["category"] for row in held}
         assert {"parameter", "optimizer_state", "gradient"} <= categories
