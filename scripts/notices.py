@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 import sys
 from collections import defaultdict
 from collections.abc import Iterable
@@ -36,15 +35,10 @@ from crates and npm packages. Not every wheel has every crate: some belong to on
 scripts/notices.sh writes this file.
 """
 _PARTS = """\
-SQLite is in the public domain. Its authors give a blessing instead of a licence:
-May you do good and not evil. May you find forgiveness for yourself and forgive others.
-May you share freely, never taking more than you give.
-
 The Rust standard library is taken under Apache-2.0. A Rust distribution has the notices of its
 authors in share/doc/rust.
 """
 _RULE = "-" * 80
-_SQLITE_VERSION = re.compile(r'^#define SQLITE_VERSION\s+"([^"]+)"', re.MULTILINE)
 _RUST = ("MIT OR Apache-2.0", "https://github.com/rust-lang/rust")
 _WIDTH = 100
 _CODE_WIDTH = 120
@@ -69,7 +63,7 @@ def main() -> None:
 
 def files(found: Inventory, about: dict[str, Any]) -> dict[str, str]:
     """Contents of all files, by their names."""
-    whole = with_bundled(found, about)
+    whole = with_bundled(found)
     return {
         NOTICES: notices(whole, texts(found, about), notice_files(found, about)),
         LIST: short_list(whole.linked("front-end")),
@@ -77,22 +71,11 @@ def files(found: Inventory, about: dict[str, Any]) -> dict[str, str]:
     }
 
 
-def with_bundled(found: Inventory, about: dict[str, Any]) -> Inventory:
-    """Adds code that is no package of a registry: SQLite, and the standard library."""
-    (wrapper,) = (title for title in found.packages if title.startswith("libsqlite3-sys "))
-    header = _manifests(about)[wrapper].parent / "sqlite3/sqlite3.h"
-    version = _SQLITE_VERSION.search(header.read_text(encoding="utf-8"))
-    if version is None:
-        sys.exit("notices: error: expected the version of SQLite in sqlite3.h, found none")
-    in_module, in_both = found.packages[wrapper].parts, frozenset({"extension module", "front-end"})
-    sqlite = Package("generic", "SQLite", version[1], "blessing", "https://sqlite.org", parts=in_module)
-    rust = Package(*("generic", "Rust standard library", "", *_RUST), parts=in_both)
-    uses = {
-        **found.uses,
-        "": {*found.uses[""], rust.title},
-        wrapper: {*found.uses.get(wrapper, ()), sqlite.title},
-    }
-    return Inventory({**found.packages, sqlite.title: sqlite, rust.title: rust}, uses)
+def with_bundled(found: Inventory) -> Inventory:
+    """Adds code that is no package of a registry: the standard library."""
+    parts = frozenset({"extension module", "front-end"})
+    rust = Package(*("generic", "Rust standard library", "", *_RUST), parts=parts)
+    return Inventory({**found.packages, rust.title: rust}, {**found.uses, "": {*found.uses[""], rust.title}})
 
 
 def texts(found: Inventory, about: dict[str, Any]) -> dict[tuple[str, str], list[str]]:

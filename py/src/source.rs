@@ -70,9 +70,11 @@ fn read_sources(sources: &[Source], limits: Limits, watch: &Arc<Watch>) -> PyRes
     let trace = |trace| Recording::Trace(Box::new(trace));
     let found = if let [source] = sources {
         match source.database()? {
-            #[cfg(not(target_os = "emscripten"))]
-            Some(path) => read::read_nsight(path.as_ref(), Some(path), limits, Some(tell(watch))).map(trace),
-            _ => kinetoscope::read_file(source.open(watch)?, limits),
+            Some(path) => {
+                let file = File::open(path).map_err(|error| os_error(&error, path))?;
+                read::read_nsight(file, Some(path), limits, Some(tell(watch))).map(trace)
+            }
+            None => kinetoscope::read_file(source.open(watch)?, limits),
         }
     } else {
         let inputs = sources.iter().map(|source| source.open(watch)).collect::<PyResult<Vec<_>>>()?;

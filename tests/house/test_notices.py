@@ -16,7 +16,7 @@ from third_party import Inventory, Package
 
 pytestmark = pytest.mark.unit
 
-NOT_PACKAGES = {"Rust standard library", "SQLite"}
+NOT_PACKAGES = {"Rust standard library"}
 """Parts that no lockfile has."""
 
 

@@ -1,6 +1,7 @@
 //! Tests exports of Nsight Systems.
 
 use std::collections::BTreeMap;
+use std::fs::File;
 
 use kinetoscope::read::read_nsight;
 use kinetoscope::table::{ColumnValues, TABLES, table};
@@ -14,8 +15,11 @@ const FILE: &str = "synthetic_nsight/nsys_0.sqlite";
 const BASE_NS: i64 = 1_760_000_000_000_000_000;
 
 pub(crate) fn fixture() -> LinkedTrace {
-    let path = files::path("tests/data").join(FILE);
-    LinkedTrace::new(read_nsight(&path, Some("nsys_0.sqlite"), Limits::default(), None).unwrap())
+    LinkedTrace::new(read_nsight(opened(), Some("nsys_0.sqlite"), Limits::default(), None).unwrap())
+}
+
+pub(crate) fn opened() -> File {
+    File::open(files::path("tests/data").join(FILE)).unwrap()
 }
 
 /// The trace of an export that these statements make.
@@ -338,8 +342,7 @@ fn names_are_found_in_a_copy_without_an_index() {
 
 #[test]
 fn two_threads_read_what_one_does() {
-    let path = files::path("tests/data").join(FILE);
     let limits = Limits { max_threads: 2, ..Limits::default() };
-    let two = LinkedTrace::new(read_nsight(&path, Some("nsys_0.sqlite"), limits, None).unwrap());
+    let two = LinkedTrace::new(read_nsight(opened(), Some("nsys_0.sqlite"), limits, None).unwrap());
     assert_eq!(all(&two), all(&fixture()));
 }

@@ -1,12 +1,12 @@
 //! Reads files: recognises each by its content and passes it to its reader.
 
+use std::io::Cursor;
 use std::sync::Arc;
 
 use super::builder::TraceBuilder;
 use super::container::{Container, sniff};
 use super::input::{Input, Limits, ReadProgress};
 use super::json_text::read_text;
-#[cfg(feature = "nsight")]
 use super::nsight;
 use super::recording::Recording;
 use super::text_window::TextWindow;
@@ -117,15 +117,12 @@ pub(super) fn read_window(
     limits: Limits,
     builder: &mut TraceBuilder,
 ) -> Result<(), Error> {
-    #[cfg(feature = "nsight")]
     if sniff(window.text()) == Container::Sqlite {
         window.gather()?;
-        let database = nsight::NsightDatabase::in_memory(window.text(), name)?;
-        drop(window);
-        return nsight::read_export(database, watch, limits, builder);
+        // All of it is in memory by now: nothing more is read of the file.
+        let watch = watch.map(|mut tell| -> ReadProgress<'_> { Box::new(move |_| tell(0)) });
+        return nsight::read_export(Cursor::new(window.text()), name, watch, limits, builder);
     }
-    #[cfg(not(feature = "nsight"))]
-    let _ = watch;
     if sniff(window.text()) == Container::Metrics {
         window.gather()?;
         builder.metrics = window.text().to_vec();

@@ -8,7 +8,6 @@ use super::container::{Container, sniff};
 use super::decompress::decompress;
 use super::files::read_window;
 use super::input::Limits;
-#[cfg(feature = "nsight")]
 use super::nsight::is_export;
 use super::snapshot::read_snapshot;
 use super::text_window::TextWindow;
@@ -76,7 +75,6 @@ fn read_head(bytes: &[u8]) -> Result<FileHead, Error> {
     window.gather()?;
     match sniff(window.text()) {
         Container::Snapshot => Ok(FileHead::of(&read_snapshot(window.text(), limits)?)),
-        #[cfg(feature = "nsight")]
         Container::Sqlite => Ok(FileHead { is_execution: is_export(window.text()).then_some(false), rank: None }),
         Container::Json => {
             let mut builder = TraceBuilder::default();

@@ -25,7 +25,6 @@ mod input;
 mod json_text;
 mod memory;
 mod metrics;
-#[cfg(feature = "nsight")]
 mod nsight;
 mod open;
 mod pairing;
@@ -37,6 +36,7 @@ mod repair;
 mod secret_text;
 mod section;
 pub mod snapshot;
+mod sqlite;
 mod text_window;
 mod timeline;
 mod trace_array;
@@ -50,7 +50,6 @@ pub use container::{Container, sniff};
 pub use files::{read, read_file};
 pub use head::{FileHead, head, sniff_inside};
 pub use input::{Input, InputSource, Limits, ReadProgress};
-#[cfg(feature = "nsight")]
 pub use nsight::read_nsight;
 pub use pairing::{
     FileHint, FileOrigin, FilePair, Pairing, PairingMethod, execution_beside, is_archive_name, is_execution, is_report,

@@ -30,6 +30,7 @@ const FILE_TYPES = [
     pattern: "^(kineto_trace|torch_et)_.*\\.json(\\.gz|\\.xz)?$",
   },
   { name: "kinetoscope-memory", displayName: "PyTorch memory snapshot", extensions: [".pickle", ".pickle.gz"] },
+  { name: "kinetoscope-nsight", displayName: "Nsight Systems export", extensions: [".sqlite"] },
 ];
 
 /** The extension. `address` is that of the folder with `view.html`. */
@@ -45,7 +46,7 @@ export async function pluginOf(scope: SharedScope, address: string): Promise<obj
   const optional = [launcher, notebooks, restorer].filter((token) => token !== undefined);
   return {
     id: `${NAME}:plugin`,
-    description: "Opens PyTorch traces and memory snapshots.",
+    description: "Opens PyTorch traces, memory snapshots and exports of Nsight Systems.",
     autoStart: true,
     optional,
     activate(lab: Lab, ...found: unknown[]) {

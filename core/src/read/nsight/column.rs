@@ -1,10 +1,11 @@
 //! Converts columns of an export to event arguments.
 
+use crate::read::sqlite::StoredColumn;
+
 /// A column of a table.
 #[derive(Debug, Clone)]
 pub(super) struct SqlColumn {
-    /// Its name.
-    pub(super) name: String,
+    pub(super) column: StoredColumn,
     /// The argument that it becomes: Kineto's name for the same, or its own.
     pub(super) argument: String,
     pub(super) form: ColumnForm,
@@ -61,10 +62,10 @@ const KNOWN: [(&str, &str, ColumnForm); 32] = [
 ];
 
 impl SqlColumn {
-    pub(super) fn new(name: String) -> Self {
-        let known = KNOWN.iter().find(|(known, ..)| *known == name);
-        let (argument, form) = known
-            .map_or_else(|| (name.clone(), ColumnForm::Plain), |(_, argument, form)| ((*argument).to_owned(), *form));
-        Self { name, argument, form }
+    pub(super) fn new(column: &StoredColumn) -> Self {
+        let known = KNOWN.iter().find(|(known, ..)| *known == column.name);
+        let (argument, form) =
+            known.map_or((&*column.name, ColumnForm::Plain), |(_, argument, form)| (argument, *form));
+        Self { column: column.clone(), argument: argument.to_owned(), form }
     }
 }

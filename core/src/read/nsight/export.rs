@@ -3,9 +3,7 @@
 use std::io::{self, Read};
 use std::sync::Arc;
 
-use rusqlite::Connection;
-
-use super::database::{self, NsightDatabase, SqlTable};
+use super::column::SqlColumn;
 use super::export_state::{ExportNames, ExportState};
 use super::header::write_unread;
 use super::name::NsightNames;
@@ -15,6 +13,7 @@ use super::row_kind::RowKind;
 use super::row_kinds::SORTS;
 use crate::error::{Error, ErrorKind, Position};
 use crate::read::input::ReadProgress;
+use crate::read::sqlite::{SqlDatabase, SqlFault, SqlTable};
 use crate::warning::{WarningKind, Warnings};
 
 /// Text made at a time, unless a row is longer.
@@ -27,8 +26,8 @@ pub(super) const EXPORTS: [&str; 2] = ["StringIds", "META_DATA_EXPORT"];
 
 /// An export that is being read.
 pub(super) struct NsightExport<'a> {
-    connection: Connection,
-    tables: Vec<SqlTable>,
+    database: SqlDatabase<'a>,
+    tables: Vec<Arc<SqlTable>>,
     plans: Vec<ExportPlan>,
     /// The plan that is followed, and the row that it goes on with.
     at: usize,
@@ -53,9 +52,8 @@ enum ExportStage {
 /// A sort of rows in the table at hand.
 struct ExportPlan {
     sort: &'static RowKind,
+    table: Arc<SqlTable>,
     layout: SqlLayout,
-    /// From the row with a number on.
-    select: String,
 }
 
 /// How many of the database's bytes the rows read so far stand for.
@@ -68,33 +66,37 @@ struct ExportProgress {
 
 impl<'a> NsightExport<'a> {
     pub(super) fn new(
-        database: NsightDatabase<'_>,
+        database: SqlDatabase<'a>,
+        name: Option<&str>,
         watch: Option<ReadProgress<'a>>,
         keeps_environment: bool,
     ) -> Result<Self, Error> {
-        let tables = database.tables()?;
-        let NsightDatabase { connection, name, num_bytes } = database;
-        let is_known =
-            |table: &SqlTable| EXPORTS.contains(&&*table.name) || SORTS.iter().any(|sort| sort.table == table.name);
+        let tables = database.tables().map_err(|fault| malformed(&fault, name))?;
+        let tables: Vec<Arc<SqlTable>> = tables.into_iter().map(Arc::new).collect();
+        let is_known = |table: &Arc<SqlTable>| {
+            EXPORTS.contains(&&*table.name) || SORTS.iter().any(|sort| sort.table == table.name)
+        };
         if !tables.iter().any(is_known) {
             return Err(foreign(&tables, name));
         }
         let (mut plans, mut total_rows) = (Vec::new(), 0_u64);
         for sort in &SORTS {
             let Some(table) = tables.iter().find(|table| table.name == sort.table) else { continue };
-            if table.has_numbers() {
-                // A table that cannot be read counts as damaged when its turn comes.
-                let last = database::last_row(&connection, table).unwrap_or(0);
-                total_rows = total_rows.saturating_add(u64::try_from(last).unwrap_or(0));
-                plans.push(ExportPlan::new(table, sort));
-            }
+            // A table that cannot be read counts as damaged when its turn comes.
+            let last = database.last_row(table).ok().flatten().unwrap_or(0);
+            total_rows = total_rows.saturating_add(u64::try_from(last).unwrap_or(0));
+            plans.push(ExportPlan::new(table, sort));
         }
-        let names = NsightNames::new(&connection, &tables);
+        let names = NsightNames::new(&database, &tables);
         let known = ExportNames { names, keeps_environment, ..ExportNames::default() };
-        let progress =
-            ExportProgress { file_bytes: num_bytes, total_rows: total_rows.max(1), rows_read: 0, bytes_told: 0 };
+        let progress = ExportProgress {
+            file_bytes: database.num_bytes(),
+            total_rows: total_rows.max(1),
+            rows_read: 0,
+            bytes_told: 0,
+        };
         Ok(Self {
-            connection,
+            database,
             tables,
             plans,
             at: 0,
@@ -142,22 +144,22 @@ impl<'a> NsightExport<'a> {
 
     /// Reads some rows of the table at hand; afterwards `next_row` is where to go on, none at the
     /// table's end.
-    fn read_rows(&mut self) -> rusqlite::Result<()> {
+    fn read_rows(&mut self) -> Result<(), SqlFault> {
+        let Some(from) = self.next_row else { return Ok(()) };
         let plan = &self.plans[self.at];
-        let mut statement = self.connection.prepare(&plan.select)?;
-        let mut rows = statement.query([self.next_row])?;
+        let mut rows = self.database.rows(&plan.table, from);
         let faults = RowFaults::default();
         for _ in 0..CHUNK_ROWS {
-            let Some(values) = rows.next()? else {
+            let Some(record) = rows.next()? else {
                 self.next_row = None;
                 return Ok(());
             };
-            self.next_row = values.get::<_, i64>(plan.layout.columns.len())?.checked_add(1);
+            self.next_row = record.row.checked_add(1);
             self.progress.rows_read += 1;
-            let row = SqlRow { connection: &self.connection, values, layout: &plan.layout, faults: &faults };
+            let row = SqlRow { database: &self.database, record, layout: &plan.layout, faults: &faults };
             (plan.sort.write)(&row, &mut self.state);
             if let Some((count, column)) = faults.take() {
-                let column = &plan.layout.columns[column].name;
+                let column = &plan.layout.columns[column].column.name;
                 let place = place(self.file.as_deref(), plan.sort, Some(column));
                 let event = self.state.num_elements.checked_sub(1);
                 let position = || Position { file: Some(place.into()), event, ..Position::default() };
@@ -170,7 +172,7 @@ impl<'a> NsightExport<'a> {
         Ok(())
     }
 
-    fn warn_of_damage(&mut self, fault: &rusqlite::Error) {
+    fn warn_of_damage(&mut self, fault: &SqlFault) {
         let sort = self.plans[self.at].sort;
         let place = format!("{}: {fault}", place(self.file.as_deref(), sort, None));
         let event = Some(self.state.num_elements);
@@ -183,12 +185,12 @@ impl<'a> NsightExport<'a> {
 
     fn write_end(&mut self) {
         let mut out = Vec::new();
-        let Self { connection, tables, plans, state, .. } = self;
+        let Self { database, tables, plans, state, .. } = self;
         object(&mut out, |header| {
             let is_read =
                 |table: &SqlTable| is_support(table) || plans.iter().any(|plan| plan.sort.table == table.name);
-            let unread = state.known.write_header(header, connection, tables, is_read);
-            write_unread(header, connection, &unread, state);
+            let unread = state.known.write_header(header, database, tables, is_read);
+            write_unread(header, database, &unread, state);
         });
         // The keys of the object that holds the events.
         self.state.out.extend_from_slice(b"\n],\n");
@@ -210,12 +212,10 @@ impl Read for NsightExport<'_> {
 }
 
 impl ExportPlan {
-    fn new(table: &SqlTable, sort: &'static RowKind) -> Self {
+    fn new(table: &Arc<SqlTable>, sort: &'static RowKind) -> Self {
         let is_used = |name: &str| sort.has_rest || sort.takes.contains(&name);
-        let columns = table.columns.iter().filter(|column| is_used(&column.name)).cloned().collect();
-        let layout = SqlLayout::new(columns, sort.takes);
-        let select = format!("{} WHERE _rowid_ >= ?1 ORDER BY _rowid_", layout.select(table));
-        Self { sort, layout, select }
+        let columns = table.columns.iter().filter(|column| is_used(&column.name)).map(SqlColumn::new).collect();
+        Self { sort, table: Arc::clone(table), layout: SqlLayout::new(columns, sort.takes) }
     }
 }
 
@@ -237,8 +237,14 @@ fn place(file: Option<&str>, sort: &RowKind, column: Option<&str>) -> String {
     [file, Some(sort.table), column].into_iter().flatten().collect::<Vec<_>>().join(": ")
 }
 
+/// The error that no trace can be given for a fault of a database: it is cut, damaged, or none.
+pub(super) fn malformed(fault: &SqlFault, name: Option<&str>) -> Error {
+    let position = Position { file: name.map(Into::into), ..Position::default() };
+    ErrorKind::Malformed { expected: "a complete SQLite database", found: fault.to_string(), position }.into()
+}
+
 /// The error that a database is no export.
-fn foreign(tables: &[SqlTable], name: Option<&str>) -> Error {
+fn foreign(tables: &[Arc<SqlTable>], name: Option<&str>) -> Error {
     const SHOWN: usize = 5;
     let names: Vec<&str> = tables.iter().take(SHOWN).map(|table| table.name.as_str()).collect();
     let more = if tables.len() > SHOWN { ", …" } else { "" };

@@ -1,14 +1,15 @@
 //! Converts the metadata of a recording to the header of a Kineto trace.
 
-use rusqlite::Connection;
+use std::sync::Arc;
 
-use super::database::{SqlTable, quoted};
+use super::column::SqlColumn;
 use super::export_state::{ExportNames, ExportState};
 use super::object::{JsonObject, object};
 use super::row::{RowFaults, SqlLayout, SqlRow};
 use super::row_kind::RowKind;
 use crate::read::environment::is_private_key;
 use crate::read::secret_text::has_secret;
+use crate::read::sqlite::{SqlDatabase, SqlFault, SqlTable};
 
 /// Limits of the header, in rows of a table and bytes of all; the rest is not read.
 const MAX_ROWS: usize = 1000;
@@ -96,8 +97,8 @@ impl ExportNames {
     pub(super) fn write_header<'t>(
         &mut self,
         header: &mut JsonObject<'_>,
-        connection: &Connection,
-        tables: &'t [SqlTable],
+        database: &SqlDatabase<'_>,
+        tables: &'t [Arc<SqlTable>],
         is_read: impl Fn(&SqlTable) -> bool,
     ) -> Vec<&'t SqlTable> {
         write_list(header.field("deviceProperties"), &self.device_list());
@@ -108,11 +109,11 @@ impl ExportNames {
         header.object("nsight", |about| {
             for table in tables {
                 let is_carried = self.keeps_environment || CARRIED.contains(&&*table.name);
-                let rows = if is_header(table) && is_carried { self.rows(connection, table) } else { Vec::new() };
+                let rows = if is_header(table) && is_carried { self.rows(database, table) } else { Vec::new() };
                 if !rows.is_empty() {
                     write_list(about.field(&table.name), &rows);
                 } else if !is_read(table) {
-                    unread.push(table);
+                    unread.push(&**table);
                 }
             }
         });
@@ -134,15 +135,14 @@ impl ExportNames {
 
     /// The rows of a table as objects; none when it cannot be read, or when there is no room for
     /// them.
-    fn rows(&mut self, connection: &Connection, table: &SqlTable) -> Vec<Vec<u8>> {
-        let layout = SqlLayout::new(table.columns.clone(), &["name", "value"]);
+    fn rows(&mut self, database: &SqlDatabase<'_>, table: &SqlTable) -> Vec<Vec<u8>> {
+        let layout = SqlLayout::new(table.columns.iter().map(SqlColumn::new).collect(), &["name", "value"]);
         let mut num_private = 0;
         let mut read = || {
-            let mut statement = connection.prepare(&format!("{} LIMIT {MAX_ROWS}", layout.select(table)))?;
-            let mut rows = statement.query([])?;
-            let mut found = Vec::new();
-            while let Some(values) = rows.next()? {
-                let row = SqlRow { connection, values, layout: &layout, faults: &RowFaults::default() };
+            let (mut rows, mut found) = (database.rows(table, i64::MIN), Vec::new());
+            for _ in 0..MAX_ROWS {
+                let Some(record) = rows.next()? else { break };
+                let row = SqlRow { database, record, layout: &layout, faults: &RowFaults::default() };
                 let [name, value] = row.taken();
                 let is_shared = self.keeps_environment
                     || !value.is_some() && !name.is_some()
@@ -160,7 +160,7 @@ impl ExportNames {
                 }
                 found.push(object);
             }
-            Ok::<_, rusqlite::Error>(found)
+            Ok::<_, SqlFault>(found)
         };
         let found = read().unwrap_or_default();
         if num_private > 0 && !found.is_empty() {
@@ -173,7 +173,7 @@ impl ExportNames {
 /// Writes how many rows of which tables are not in the trace.
 pub(super) fn write_unread(
     header: &mut JsonObject<'_>,
-    connection: &Connection,
+    database: &SqlDatabase<'_>,
     unread: &[&SqlTable],
     state: &ExportState,
 ) {
@@ -181,14 +181,14 @@ pub(super) fn write_unread(
         let mut left = MAX_COUNTED;
         for table in unread {
             let limit = left.min(MAX_COUNT);
-            match count(connection, table, limit + 1) {
+            match database.rows(table, i64::MIN).count(limit + 1) {
                 Ok(0) => {}
                 Ok(count) => {
                     left -= count.min(limit);
                     if count > limit {
                         counts.text(&table.name, format!("more than {limit}").as_bytes());
                     } else {
-                        counts.integer(&table.name, count);
+                        counts.integer(&table.name, count as i64);
                     }
                 }
                 Err(fault) => counts.text(&table.name, fault.to_string().as_bytes()),
@@ -204,13 +204,8 @@ pub(super) fn write_unread(
 }
 
 /// Rows are counted up to so many, in one table and in all: to count them is to read them.
-const MAX_COUNT: i64 = 1_000_000;
-const MAX_COUNTED: i64 = 10_000_000;
-
-fn count(connection: &Connection, table: &SqlTable, limit: i64) -> rusqlite::Result<i64> {
-    let name = quoted(&table.name);
-    connection.query_row(&format!("SELECT count(*) FROM (SELECT 1 FROM {name} LIMIT {limit})"), [], |row| row.get(0))
-}
+const MAX_COUNT: u64 = 1_000_000;
+const MAX_COUNTED: u64 = 10_000_000;
 
 fn write_list(out: &mut Vec<u8>, items: &[Vec<u8>]) {
     out.push(b'[');

@@ -8,7 +8,6 @@
 mod call;
 mod column;
 mod copy;
-mod database;
 mod device;
 mod device_streams;
 mod export;
@@ -26,34 +25,33 @@ mod row_kind;
 mod row_kinds;
 mod title;
 
-use std::path::Path;
+use std::io::{Read, Seek};
 
 use super::builder::TraceBuilder;
 use super::input::{Limits, ReadProgress};
 use super::json_text::read_text;
+use super::sqlite::SqlDatabase;
 use super::text_window::TextWindow;
 use crate::error::Error;
 use crate::trace::Trace;
-pub(super) use database::NsightDatabase;
-use export::NsightExport;
+use export::{NsightExport, malformed};
 
-/// Reads the export of Nsight Systems in a file, which may be larger than the memory: pages of it
-/// are read as they are needed. `name` is for messages, and `watch` is told how much of the file
-/// was read.
+/// Reads an export of Nsight Systems, which may be larger than the memory: pages of it are read as
+/// they are needed. `name` is for messages, and `watch` is told how much of the file was read.
 ///
 /// An export in memory is read by [`read_file`](super::read_file).
 ///
 /// # Errors
-/// When the database cannot be opened or is no export, when a limit is passed, and those of
-/// `watch`. A table that is damaged further on is read up to there, and counted.
+/// When the source is no database or no export, when a limit is passed, and those of `watch`. A
+/// table that is damaged further on is read up to there, and counted.
 pub fn read_nsight(
-    path: &Path,
+    source: impl Read + Seek + Send,
     name: Option<&str>,
     limits: Limits,
     watch: Option<ReadProgress<'_>>,
 ) -> Result<Trace, Error> {
     let mut builder = TraceBuilder::default();
-    read_export(NsightDatabase::at_path(path, name)?, watch, limits, &mut builder)?;
+    read_export(source, name, watch, limits, &mut builder)?;
     builder.finish()
 }
 
@@ -65,13 +63,14 @@ pub(super) fn is_export(head: &[u8]) -> bool {
 
 /// The same as [`read_nsight`], into a trace in the making.
 pub(super) fn read_export(
-    database: NsightDatabase<'_>,
+    source: impl Read + Seek + Send,
+    name: Option<&str>,
     watch: Option<ReadProgress<'_>>,
     limits: Limits,
     builder: &mut TraceBuilder,
 ) -> Result<(), Error> {
-    let name = database.name;
-    let mut export = NsightExport::new(database, watch, limits.include_environment)?;
+    let database = SqlDatabase::open(source).map_err(|fault| malformed(&fault, name))?;
+    let mut export = NsightExport::new(database, name, watch, limits.include_environment)?;
     let window = TextWindow::on(Box::new(&mut export), limits);
     // The export has left out the environment itself, and counts tables by name.
     let limits = Limits { include_environment: true, ..limits };

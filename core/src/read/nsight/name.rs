@@ -2,12 +2,10 @@
 
 use std::sync::Arc;
 
-use rusqlite::types::ValueRef;
-use rusqlite::{Connection, OptionalExtension as _};
 use rustc_hash::FxHashMap;
 
-use super::database::{SqlTable, quoted};
 use super::object::JsonObject;
+use crate::read::sqlite::{FindsRows, SqlContent, SqlDatabase, SqlFault, SqlTable};
 
 /// Texts are kept up to so many bytes, then forgotten and looked up again.
 const MAX_KEPT_BYTES: usize = 1 << 26;
@@ -18,12 +16,14 @@ pub(super) const MAX_TEXT_BYTES: usize = 1 << 20;
 /// Tables of codes that are read, and rows of each: several times as many as any version has.
 const MAX_TABLES: usize = 300;
 const MAX_CODES: usize = 1000;
+/// Letters of a label; the rest is cut off.
+const MAX_LABEL: usize = 100;
 
 /// Texts of `StringIds` and of the tables of codes (`ENUM_…`).
 #[derive(Debug, Default)]
 pub(super) struct NsightNames {
-    /// Whether a text can be looked up on first use.
-    is_indexed: bool,
+    /// The table of texts, if one can be looked up on first use.
+    indexed: Option<Arc<SqlTable>>,
     texts: FxHashMap<i64, Option<Arc<[u8]>>>,
     num_bytes: usize,
     labels: FxHashMap<String, FxHashMap<i64, Vec<u8>>>,
@@ -31,28 +31,32 @@ pub(super) struct NsightNames {
 
 impl NsightNames {
     /// Reads the labels. A table of codes that cannot be read has none.
-    pub(super) fn new(connection: &Connection, tables: &[SqlTable]) -> Self {
+    pub(super) fn new(database: &SqlDatabase<'_>, tables: &[Arc<SqlTable>]) -> Self {
         let codes = tables.iter().filter(|table| table.name.starts_with("ENUM_")).take(MAX_TABLES);
-        let labels = codes.map(|table| (table.name.clone(), labels(connection, &table.name).unwrap_or_default()));
+        let labels = codes.map(|table| (table.name.clone(), labels(database, table).unwrap_or_default()));
         let mut names = Self { labels: labels.collect(), ..Self::default() };
         if let Some(table) = tables.iter().find(|table| table.name == "StringIds") {
-            names.is_indexed = table.key.as_deref() == Some("id");
-            if !names.is_indexed {
+            if table.is_found_by("id") {
+                names.indexed = Some(Arc::clone(table));
+            } else {
                 // Names read before a fault are kept; later ones are missing.
-                let _ = names.read_all(connection);
+                let _ = names.read_all(database, table);
             }
         }
         names
     }
 
     /// The text of a number.
-    pub(super) fn text(&mut self, connection: &Connection, id: i64) -> Option<Arc<[u8]>> {
-        if self.is_indexed && !self.texts.contains_key(&id) {
+    pub(super) fn text(&mut self, database: &dyn FindsRows, id: i64) -> Option<Arc<[u8]>> {
+        if let Some(table) = &self.indexed
+            && !self.texts.contains_key(&id)
+        {
             if self.num_bytes > MAX_KEPT_BYTES {
                 self.texts.clear();
                 self.num_bytes = 0;
             }
-            let found = find(connection, id).ok().flatten();
+            let record = database.row(table, id).ok().flatten();
+            let found = record.and_then(|record| text(table.column("value")?.of(&record)));
             self.keep(id, found);
         }
         self.texts.get(&id)?.clone()
@@ -64,14 +68,14 @@ impl NsightNames {
     }
 
     /// Copies that someone made of a part of an export have no index.
-    fn read_all(&mut self, connection: &Connection) -> rusqlite::Result<()> {
-        let mut statement = connection.prepare("SELECT id, value FROM StringIds")?;
-        let mut rows = statement.query([])?;
-        while let Some(row) = rows.next()?
-            && self.num_bytes <= MAX_KEPT_BYTES
+    fn read_all(&mut self, database: &SqlDatabase<'_>, table: &SqlTable) -> Result<(), SqlFault> {
+        let Some((id, value)) = table.column("id").zip(table.column("value")) else { return Ok(()) };
+        let mut rows = database.rows(table, i64::MIN);
+        while self.num_bytes <= MAX_KEPT_BYTES
+            && let Some(row) = rows.next()?
         {
-            if let ValueRef::Integer(id) = row.get_ref(0)? {
-                self.keep(id, text(row.get_ref(1)?));
+            if let SqlContent::Integer(id) = id.of(row) {
+                self.keep(id, text(value.of(row)));
             }
         }
         Ok(())
@@ -91,22 +95,20 @@ pub(super) fn write_code(args: &mut JsonObject<'_>, key: &str, table: &str, (cod
     }
 }
 
-fn find(connection: &Connection, id: i64) -> rusqlite::Result<Option<Arc<[u8]>>> {
-    let mut statement = connection.prepare("SELECT value FROM StringIds WHERE id = ?1")?;
-    statement.query_row([id], |row| Ok(text(row.get_ref(0)?))).optional().map(Option::flatten)
-}
-
-fn text(value: ValueRef<'_>) -> Option<Arc<[u8]>> {
-    let ValueRef::Text(text) = value else { return None };
+fn text(value: SqlContent<'_>) -> Option<Arc<[u8]>> {
+    let SqlContent::Text(text) = value else { return None };
     (text.len() <= MAX_TEXT_BYTES).then(|| text.into())
 }
 
-fn labels(connection: &Connection, table: &str) -> rusqlite::Result<FxHashMap<i64, Vec<u8>>> {
-    let sql = format!(
-        "SELECT id, CAST(substr(label, 1, 100) AS BLOB) FROM {} \
-         WHERE typeof(id) = 'integer' AND typeof(label) = 'text' LIMIT {MAX_CODES}",
-        quoted(table)
-    );
-    let mut statement = connection.prepare(&sql)?;
-    statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+fn labels(database: &SqlDatabase<'_>, table: &SqlTable) -> Result<FxHashMap<i64, Vec<u8>>, SqlFault> {
+    let (mut labels, mut rows) = (FxHashMap::default(), database.rows(table, i64::MIN));
+    let Some((id, label)) = table.column("id").zip(table.column("label")) else { return Ok(labels) };
+    while labels.len() < MAX_CODES
+        && let Some(row) = rows.next()?
+    {
+        if let (SqlContent::Integer(id), SqlContent::Text(label)) = (id.of(row), label.of(row)) {
+            labels.insert(id, String::from_utf8_lossy(label).chars().take(MAX_LABEL).collect::<String>().into());
+        }
+    }
+    Ok(labels)
 }

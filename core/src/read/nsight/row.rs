@@ -3,14 +3,11 @@
 use std::cell::Cell;
 use std::sync::Arc;
 
-use rusqlite::Connection;
-use rusqlite::types::ValueRef;
-
 use super::column::{ColumnForm, SqlColumn};
-use super::database::{SqlTable, quoted};
 use super::name::{MAX_TEXT_BYTES, NsightNames, write_code};
 use super::object::{JsonObject, push_text};
 use crate::read::environment::is_private_key;
+use crate::read::sqlite::{FindsRows, SqlContent, SqlRecord};
 
 /// The columns of a table with a known meaning, and the others.
 #[derive(Debug)]
@@ -24,24 +21,17 @@ pub(super) struct SqlLayout {
 
 impl SqlLayout {
     pub(super) fn new(columns: Vec<SqlColumn>, takes: &[&str]) -> Self {
-        let place = |name: &&str| columns.iter().position(|column| column.name == *name);
+        let place = |name: &&str| columns.iter().position(|own| own.column.name == *name);
         let taken: Vec<_> = takes.iter().map(place).collect();
         let rest = (0..columns.len()).filter(|at| !taken.contains(&Some(*at))).collect();
         Self { columns, taken, rest }
-    }
-
-    /// The query for all rows: the columns, and then the row's number.
-    pub(super) fn select(&self, table: &SqlTable) -> String {
-        let mut columns: Vec<_> = self.columns.iter().map(|column| quoted(&column.name)).collect();
-        columns.push(String::from("_rowid_"));
-        format!("SELECT {} FROM {}", columns.join(", "), quoted(&table.name))
     }
 }
 
 /// A row that is being read.
 pub(super) struct SqlRow<'a> {
-    pub(super) connection: &'a Connection,
-    pub(super) values: &'a rusqlite::Row<'a>,
+    pub(super) database: &'a dyn FindsRows,
+    pub(super) record: &'a SqlRecord,
     pub(super) layout: &'a SqlLayout,
     pub(super) faults: &'a RowFaults,
 }
@@ -69,7 +59,7 @@ impl RowFaults {
 /// A value in a row.
 #[derive(Clone, Copy)]
 pub(super) struct SqlValue<'a> {
-    content: ValueRef<'a>,
+    content: SqlContent<'a>,
     column: usize,
     row: &'a SqlRow<'a>,
 }
@@ -79,20 +69,20 @@ impl SqlRow<'_> {
     pub(super) fn taken<const N: usize>(&self) -> [SqlValue<'_>; N] {
         std::array::from_fn(|at| match self.layout.taken.get(at).copied().flatten() {
             Some(column) => self.value(column),
-            None => SqlValue { content: ValueRef::Null, column: 0, row: self },
+            None => SqlValue { content: SqlContent::Null, column: 0, row: self },
         })
     }
 
     fn value(&self, column: usize) -> SqlValue<'_> {
-        SqlValue { content: self.values.get_ref(column).unwrap_or(ValueRef::Null), column, row: self }
+        SqlValue { content: self.layout.columns[column].column.of(self.record), column, row: self }
     }
 
     /// Writes the numbers among the columns that are not taken: texts may be private.
     pub(super) fn write_numbers(&self, names: &mut NsightNames, args: &mut JsonObject<'_>) {
         for &at in &self.layout.rest {
             let (column, value) = (&self.layout.columns[at], self.value(at));
-            let is_number = matches!(value.content, ValueRef::Integer(_) | ValueRef::Real(_));
-            if is_number && column.form != ColumnForm::Name && !is_private_key(&column.name) {
+            let is_number = matches!(value.content, SqlContent::Integer(_) | SqlContent::Real(_));
+            if is_number && column.form != ColumnForm::Name && !is_private_key(&column.column.name) {
                 value.write(column, names, args);
             }
         }
@@ -114,8 +104,8 @@ impl SqlValue<'_> {
     /// An integer; none for null and, with a fault, for anything else.
     pub(super) fn integer(self) -> Option<i64> {
         match self.content {
-            ValueRef::Integer(number) => Some(number),
-            ValueRef::Null => None,
+            SqlContent::Integer(number) => Some(number),
+            SqlContent::Null => None,
             _ => {
                 self.fault();
                 None
@@ -127,13 +117,13 @@ impl SqlValue<'_> {
     /// with a fault, for anything else.
     pub(super) fn name(self, names: &mut NsightNames) -> Arc<[u8]> {
         match self.content {
-            ValueRef::Integer(id) => names.text(self.row.connection, id).unwrap_or_else(|| {
+            SqlContent::Integer(id) => names.text(self.row.database, id).unwrap_or_else(|| {
                 self.fault();
                 id.to_string().into_bytes().into()
             }),
-            ValueRef::Text(text) if text.len() <= MAX_TEXT_BYTES => text.into(),
-            ValueRef::Null => Arc::default(),
-            ValueRef::Text(_) | ValueRef::Real(_) | ValueRef::Blob(_) => {
+            SqlContent::Text(text) if text.len() <= MAX_TEXT_BYTES => text.into(),
+            SqlContent::Null => Arc::default(),
+            SqlContent::Text(_) | SqlContent::Real(_) | SqlContent::Blob(_) => {
                 self.fault();
                 Arc::default()
             }
@@ -142,20 +132,20 @@ impl SqlValue<'_> {
 
     /// Whether there is a value.
     pub(super) fn is_some(self) -> bool {
-        !matches!(self.content, ValueRef::Null)
+        !matches!(self.content, SqlContent::Null)
     }
 
     /// Whether there is a meaningful value.
     pub(super) fn is_set(self) -> bool {
-        !matches!(self.content, ValueRef::Null | ValueRef::Integer(0) | ValueRef::Text([]))
-            && !matches!(self.content, ValueRef::Real(number) if number == 0.0)
+        !matches!(self.content, SqlContent::Null | SqlContent::Integer(0) | SqlContent::Text([]))
+            && !matches!(self.content, SqlContent::Real(number) if number == 0.0)
     }
 
     /// The value as a text, if it is a text or an integer.
     pub(super) fn words(self) -> Option<String> {
         match self.content {
-            ValueRef::Integer(number) => Some(number.to_string()),
-            ValueRef::Text(text) if text.len() <= MAX_TEXT_BYTES => Some(String::from_utf8_lossy(text).into_owned()),
+            SqlContent::Integer(number) => Some(number.to_string()),
+            SqlContent::Text(text) if text.len() <= MAX_TEXT_BYTES => Some(String::from_utf8_lossy(text).into_owned()),
             _ => None,
         }
     }
@@ -163,22 +153,22 @@ impl SqlValue<'_> {
     /// Writes the value under `key`, as it is.
     pub(super) fn write_plain(self, key: &str, args: &mut JsonObject<'_>) {
         match self.content {
-            ValueRef::Null | ValueRef::Text([]) => {}
-            ValueRef::Integer(number) => args.integer(key, number),
-            ValueRef::Real(number) if number.is_finite() => {
+            SqlContent::Null | SqlContent::Text([]) => {}
+            SqlContent::Integer(number) => args.integer(key, number),
+            SqlContent::Real(number) if number.is_finite() => {
                 args.field(key).extend_from_slice(format!("{number:?}").as_bytes());
             }
-            ValueRef::Text(text) if text.len() <= MAX_TEXT_BYTES => push_text(args.field(key), text),
-            ValueRef::Text(_) | ValueRef::Real(_) | ValueRef::Blob(_) => self.fault(),
+            SqlContent::Text(text) if text.len() <= MAX_TEXT_BYTES => push_text(args.field(key), text),
+            SqlContent::Text(_) | SqlContent::Real(_) | SqlContent::Blob(_) => self.fault(),
         }
     }
 
     fn write(self, column: &SqlColumn, names: &mut NsightNames, args: &mut JsonObject<'_>) {
         let key = &column.argument;
         match (column.form, self.content) {
-            (ColumnForm::NonZero, ValueRef::Integer(0)) => {}
-            (ColumnForm::Name, ValueRef::Integer(_)) => args.text(key, &self.name(names)),
-            (ColumnForm::Label(table), ValueRef::Integer(code)) => write_code(args, key, table, (code, names)),
+            (ColumnForm::NonZero, SqlContent::Integer(0)) => {}
+            (ColumnForm::Name, SqlContent::Integer(_)) => args.text(key, &self.name(names)),
+            (ColumnForm::Label(table), SqlContent::Integer(code)) => write_code(args, key, table, (code, names)),
             _ => self.write_plain(key, args),
         }
     }

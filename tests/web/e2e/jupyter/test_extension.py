@@ -147,6 +147,12 @@ def test_a_memory_snapshot_opens(browse: Any, data: Path) -> None:
     frame.get_by_role("button", name="Peak", exact=True).wait_for()
 
 
+def test_an_export_of_nsight_systems_opens(browse: Any, data: Path) -> None:
+    files = browse("nsight")
+    files.put("report1.sqlite", (data / "synthetic_nsight/nsys_0.sqlite").read_bytes())
+    shows(files.go().open("report1.sqlite"), "report1.sqlite")
+
+
 def test_what_is_no_trace_says_so(browse: Any) -> None:
     files = browse("broken")
     files.put("kineto_trace_0.json", b"hello")
