@@ -1,8 +1,9 @@
 //! Tests that a trimmed trace gives the results of its range in the original.
 
-use kinetoscope::edit::trim;
+use kinetoscope::analyze::allocator_history;
+use kinetoscope::edit::{trim, with_memory};
 use kinetoscope::view::Session;
-use kinetoscope::{LinkedTrace, Trace};
+use kinetoscope::{Input, Limits, LinkedTrace, Recording, Trace, read_file};
 use serde_json::{Value, json};
 
 use crate::screen::ask;
@@ -74,6 +75,18 @@ fn figures_of_a_part_of_a_fixture_are_those_of_its_range() {
     for folder in ["synthetic_cuda", "transformer_cpu", "minimal_cpu", "mlp_gloo"] {
         assert_as_in_the_whole(folder, files::pair(folder).trace);
     }
+}
+
+#[test]
+fn memory_in_use_as_a_part_begins_is_that_of_the_whole() {
+    let bytes =
+        ["kineto_trace_0.json.gz", "trained.pickle.gz"].map(|file| files::bytes(&format!("memory_cuda/{file}")));
+    let [linked, snapshot] = bytes.each_ref().map(|bytes| read_file(Input::new(bytes), Limits::default()).unwrap());
+    let (Recording::Trace(linked), Recording::MemorySnapshot(snapshot)) = (linked, snapshot) else {
+        panic!("expected a trace and a memory snapshot")
+    };
+    let trace = with_memory(&LinkedTrace::new(*linked), allocator_history(&snapshot)).unwrap();
+    assert_as_in_the_whole("memory_cuda", trace);
 }
 
 /// More take long, and add nothing.

@@ -10,6 +10,9 @@ pub(super) const KEY: &str = "kinetoscope_edits";
 /// The name of a trim in the list.
 pub(super) const TRIM: &str = "trim";
 
+/// The name of the addition of a memory snapshot in the list.
+pub(super) const MEMORY: &str = "memory";
+
 /// The list; none where nothing was done.
 pub(super) fn edits(trace: &Trace) -> Vec<Value> {
     match trace.header_value(KEY) {

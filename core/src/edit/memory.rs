@@ -1,12 +1,13 @@
 //! Adds the history of the memory allocator to a trace of the same run.
 
 use std::cmp::Reverse;
+use std::ops::Range;
 use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::json;
 
-use super::edit_log::{edits, note};
+use super::edit_log::{MEMORY, edits, note};
 use super::memory_record::{BlockKey, MemoryRecord, MemoryRecords, NAME, signed};
 use super::memory_thread::MemoryThreads;
 use crate::error::{Error, ErrorKind};
@@ -20,8 +21,6 @@ use crate::trace::Trace;
 use crate::trace::flow::Instant;
 use crate::trace::kind::EventKind;
 
-/// The name of this edit.
-const EDIT: &str = "memory";
 /// The profiler and the allocator read the same clock, one after the other.
 const MAX_LAG_NS: i64 = 1_000_000;
 /// The least share of the profiler's records that a snapshot of the same run has.
@@ -41,14 +40,14 @@ const MIN_SHARE: f64 = 0.5;
 /// When no change is inside the trace, or when most records of the profiler are no changes: the
 /// files are not of the same run. When the trace has a snapshot already.
 pub fn with_memory(linked: &LinkedTrace, mut history: AllocatorHistory) -> Result<Trace, Error> {
-    if edits(&linked.trace).iter().any(|edit| edit["edit"] == EDIT) {
+    if edits(&linked.trace).iter().any(|edit| edit["edit"] == MEMORY) {
         let [expected, found] = ["a trace without a memory snapshot", "one with a snapshot"].map(String::from);
         return Err(ErrorKind::Request { expected, found }.into());
     }
     rename_lines(&linked.trace, &mut history);
     let range = linked.trace.range();
     let near = near(range, &history.changes);
-    let changes: Vec<&AllocatorChange> = near.iter().map(|at| &history.changes[*at]).collect();
+    let changes: Vec<&AllocatorChange> = history.changes[near.clone()].iter().collect();
     let records = records(&linked.trace);
     let matched = of_one_process(&records, matched(&records, &changes));
     let is_inside = |change: &&&AllocatorChange| range.start <= change.time && change.time <= range.end;
@@ -61,7 +60,7 @@ pub fn with_memory(linked: &LinkedTrace, mut history: AllocatorHistory) -> Resul
     let unmatched = changes.iter().zip(&is_matched).filter_map(|(change, is_matched)| (!is_matched).then_some(change));
     let new: Vec<&AllocatorChange> = unmatched.filter(is_inside).copied().collect();
     let is_before = |at: usize| {
-        let is_record = near.binary_search(&at).is_ok_and(|at| is_matched[at]);
+        let is_record = near.contains(&at) && is_matched[at - near.start];
         !is_record && history.changes[at].time < range.start
     };
     let mut held = held(&history, is_before);
@@ -78,7 +77,7 @@ pub fn with_memory(linked: &LinkedTrace, mut history: AllocatorHistory) -> Resul
     let mut threads = MemoryThreads::of(linked);
     facts.push_held(&mut trace, &mut threads, range.start, &held);
     facts.push_changes(&mut trace, &mut threads, &new);
-    let counts = json!({"edit": EDIT, "num_matched": matched.len(), "num_added": new.len(), "num_held": held.len()});
+    let counts = json!({"edit": MEMORY, "num_matched": matched.len(), "num_added": new.len(), "num_held": held.len()});
     note(&mut trace, &counts);
     Ok(trace)
 }
@@ -108,12 +107,12 @@ fn rename_lines(trace: &Trace, history: &mut AllocatorHistory) {
 }
 
 /// Places of changes that may be in a trace.
-fn near(range: TimeRange, changes: &[AllocatorChange]) -> Vec<usize> {
+fn near(range: TimeRange, changes: &[AllocatorChange]) -> Range<usize> {
     let first = Ts(range.start.0.saturating_sub(MAX_LAG_NS));
     let last = Ts(range.end.0.saturating_add(MAX_LAG_NS));
     let start = changes.partition_point(|change| change.time < first);
     let end = changes.partition_point(|change| change.time <= last);
-    (start..end.max(start)).collect()
+    start..end.max(start)
 }
 
 fn key(change: &AllocatorChange) -> BlockKey {

@@ -14,7 +14,7 @@ use crate::trace::flow::Instant;
 /// The name of the profiler's records.
 pub(super) const NAME: &str = "[memory]";
 /// The name of records about memory that is in use as the trace begins.
-const HELD: &str = "[memory in use]";
+pub(super) const HELD: &str = "[memory in use]";
 /// The number of the CUDA device type; builds for `ROCm` use it, too.
 const CUDA: i64 = 1;
 /// Numbers of a record in the order of Kineto.

@@ -10,6 +10,7 @@ mod execution_draft;
 mod extent;
 mod extra_attrs;
 mod harmless_words;
+mod held_memory;
 mod kept_rows;
 mod kernel_names;
 mod memory;

@@ -7,6 +7,7 @@ use serde_json::json;
 
 use super::capture::with_own_captures;
 use super::edit_log::{TRIM, note};
+use super::held_memory::held_memory;
 use super::kept_rows::{KeptRows, count, renumber, sort_tracks};
 use crate::error::Position;
 use crate::id::TrackId;
@@ -14,6 +15,7 @@ use crate::link::{Edge, EdgeKind, LinkedTrace, report_witnesses, stream_wait_wit
 use crate::time::{TimeRange, Ts};
 use crate::trace::Trace;
 use crate::trace::arg_key::ArgKey;
+use crate::trace::flow::Instant;
 use crate::trace::kind::EventKind;
 use crate::trace::node::NodeKind;
 use crate::warning::{WarningKind, Warnings};
@@ -39,9 +41,10 @@ impl TrimmedTrace {
 /// Links of an event in the range lead to the same rows as before. So these rows stay, wherever
 /// they are: launches with their device work, forward and backward operators, waits with their
 /// work; everything around these, their operators, and their iterations. Kernels of graphs state
-/// what their capture knows of them, as it may be far away. The work of each stream
-/// right before and after the range stays with its launch, for the gaps at the ends. Instants and
-/// counters in the range stay, ends of flows with their events, and all metadata. Of the Execution
+/// what their capture knows of them, as it may be far away. The work of each stream right before
+/// and after the range stays with its launch, for the gaps at the ends. Instants and counters in
+/// the range stay, ends of flows with their events, and all metadata. Of a trace with its memory
+/// snapshot, records of memory in use as the range begins stay, with what made it. Of the Execution
 /// Trace stay the nodes of these events with their parents, and nodes without an event between
 /// those of the range.
 ///
@@ -58,13 +61,18 @@ impl TrimmedTrace {
 /// ```
 pub fn trim(linked: &LinkedTrace, range: TimeRange) -> TrimmedTrace {
     let trace = &linked.trace;
-    let mut events = LinkedEvents::new(linked, range).rows();
+    let held = held_memory(trace, range.start);
+    let mut reach = LinkedEvents::new(linked, range);
+    makers(linked, &held).into_iter().for_each(|row| reach.keep(row));
+    let mut events = reach.rows();
     for row in beside(linked, range) {
         events[row] = true;
     }
     let is_inside = |time: Ts| range.start <= time && time < range.end;
+    let mut instants: Vec<bool> = trace.instants.iter().map(|row| is_inside(row.time)).collect();
+    held.into_iter().for_each(|row| instants[row] = true);
     let kept = KeptRows {
-        instants: trace.instants.iter().map(|row| is_inside(row.time)).collect(),
+        instants,
         counters: trace.counters.iter().map(|row| is_inside(row.time)).collect(),
         flows: flows(trace, &events, is_inside),
         nodes: nodes(linked, &events, is_inside),
@@ -90,6 +98,25 @@ pub fn trim(linked: &LinkedTrace, range: TimeRange) -> TrimmedTrace {
     trimmed.trace.warnings = warnings(trace, &trimmed);
     trimmed.trace.warnings.push_many(WarningKind::Trimmed, num_left_out, Position::default);
     trimmed
+}
+
+/// The events that these records of memory are inside of and, as their modules tell whose memory it
+/// is, the forward operators of backward ones.
+fn makers(linked: &LinkedTrace, records: &[usize]) -> Vec<u32> {
+    let (trace, nesting) = (&linked.trace, &linked.links.nesting);
+    let around = |row: &usize| {
+        let Instant { track, time, .. } = trace.instants[*row];
+        nesting.around(&trace.events, track, time)
+    };
+    let mut is_maker = vec![false; trace.events.len()];
+    let mut makers = Vec::new();
+    for row in records.iter().filter_map(around) {
+        let outwards = std::iter::successors(Some(row), |row| nesting.parent.get(*row as usize));
+        makers.extend(outwards.take_while(|row| !std::mem::replace(&mut is_maker[*row as usize], true)));
+    }
+    let pairs = linked.forward_backward().iter().filter(|pair| is_maker[pair.backward as usize]);
+    makers.extend(pairs.map(|pair| pair.forward));
+    makers
 }
 
 /// The defects of the file, at the ids that elements have now.

@@ -14,14 +14,13 @@ pub(super) const UNKNOWN: &str = "(origin not recorded)";
 pub(crate) fn site(snapshot: &MemorySnapshot, stack: Option<StackId>) -> String {
     let Some(stack) = stack else { return String::from(UNKNOWN) };
     let text = |id| snapshot.strings.text(id);
-    let is_python = |frame: &Frame| text(frame.file).rsplit_once('.').is_some_and(|(_, ending)| ending == "py");
-    let is_own = |frame: &Frame| is_python(frame) && !text(frame.file).replace('\\', "/").contains("/torch/");
+    let is_own = |frame: &Frame| is_python(snapshot, frame) && !text(frame.file).replace('\\', "/").contains("/torch/");
     let frames = || snapshot.stacks.frames(stack);
     if let Some(frame) = frames().find(is_own) {
         return place(snapshot, frame);
     }
     let function = |frame: Frame| text(frame.function);
-    if !frames().any(|frame| is_python(&frame)) {
+    if !frames().any(|frame| is_python(snapshot, &frame)) {
         let operator = frames().map(function).find_map(aten_operator);
         let node = frames().map(function).find_map(autograd_node);
         match (node, operator) {
@@ -38,11 +37,14 @@ pub(crate) fn site(snapshot: &MemorySnapshot, stack: Option<StackId>) -> String 
 /// the program; else of a package, else of a framework.
 pub(super) fn line(snapshot: &MemorySnapshot, stack: StackId) -> Option<String> {
     let text = |id| snapshot.strings.text(id);
-    let is_python = |frame: &Frame| text(frame.file).rsplit_once('.').is_some_and(|(_, ending)| ending == "py");
     let name = |frame: Frame| Some(format!("{}({}): {}", text(frame.file), frame.line?, text(frame.function)));
-    let lines = snapshot.stacks.frames(stack).filter(is_python).filter_map(name);
+    let lines = snapshot.stacks.frames(stack).filter(|frame| is_python(snapshot, frame)).filter_map(name);
     // The last of equal ones is taken, so the innermost comes last.
     lines.collect::<Vec<_>>().into_iter().rev().max_by_key(|line| FrameOrigin::of(line))
+}
+
+fn is_python(snapshot: &MemorySnapshot, frame: &Frame) -> bool {
+    snapshot.strings.text(frame.file).rsplit_once('.').is_some_and(|(_, ending)| ending == "py")
 }
 
 fn place(snapshot: &MemorySnapshot, frame: Frame) -> String {
