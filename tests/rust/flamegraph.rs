@@ -295,8 +295,8 @@ fn a_screen_shows_an_iteration_beside_one_of_the_observer() {
     assert_eq!(total(json!({"type": "flame", "trimmed": true})), 30_000.0);
     assert_eq!(total(json!({"type": "flame", "trimmed": true, "iteration": 0})), 10_000.0);
     assert_eq!(total(json!({"type": "flame", "start": 0, "end": 100_000})), 10_000.0);
-    let alone = asked(&session, &json!({"type": "flame", "change": true}));
-    assert_eq!(alone["error"], "expected two traces to compare, found 1 traces");
+    let alone = asked(&session, &json!({"type": "flame", "against": 1}));
+    assert_eq!(alone["error"], "expected the number of a trace, found 1");
 }
 
 #[test]

@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
+use kinetoscope::analyze::allocator_history;
 use kinetoscope::base85::base85;
-use kinetoscope::edit::split;
+use kinetoscope::edit::{split, with_memory};
 use kinetoscope::link::MergedRanks;
+use kinetoscope::memory::MemorySnapshot;
 use kinetoscope::read::snapshot::read_snapshot;
 use kinetoscope::read::{Container, FileHint, FileOrigin, FilePair, head, pair_up, rank_of, sniff, sniff_inside};
 use kinetoscope::write::chrome::write_chrome;
@@ -35,15 +37,19 @@ impl Session {
     }
 
     /// Reads trace files, plain or compressed, or a snapshot. Each rank of a merged file becomes a
-    /// trace. Throws `{message, byte, event}`.
+    /// trace. `memory` is a memory snapshot of the same run. Throws `{message, byte, event}`.
     #[expect(clippy::needless_pass_by_value, reason = "optional arguments from JavaScript come by value")]
-    pub fn read(kineto: &[u8], execution: Option<Box<[u8]>>) -> Result<Session, JsValue> {
+    pub fn read(kineto: &[u8], execution: Option<Box<[u8]>>, memory: Option<Box<[u8]>>) -> Result<Session, JsValue> {
         let inputs = [Some(kineto), execution.as_deref()].into_iter().flatten().map(Input::new);
         let trace = match sniff(kineto) {
             Container::Snapshot => read_snapshot(kineto, Limits::default()),
             _ => read(inputs, Limits::default()),
         };
-        let linked = LinkedTrace::new(trace.map_err(|error| thrown(&error))?);
+        let mut linked = LinkedTrace::new(trace.map_err(|error| thrown(&error))?);
+        if let Some(memory) = memory {
+            let history = allocator_history(&memory_snapshot(&memory)?);
+            linked = LinkedTrace::new(with_memory(&linked, history).map_err(|error| thrown(&error))?);
+        }
         let Some(merged) = MergedRanks::of(&linked) else { return Ok(Self(view::Session::new(linked))) };
         let mut session = view::Session::default();
         for part in split(&linked, &merged) {
@@ -101,11 +107,7 @@ pub struct Memory(view::MemorySession);
 impl Memory {
     /// Reads a file, plain or compressed. Throws `{message, byte, event}`.
     pub fn read(file: &[u8]) -> Result<Memory, JsValue> {
-        match read_file(Input::new(file), Limits::default()).map_err(|error| thrown(&error))? {
-            kinetoscope::Recording::MemorySnapshot(snapshot) => Ok(Self(view::MemorySession::new(*snapshot))),
-            // The only other pickle that is read.
-            _ => Err(JsValue::from_str("expected a memory snapshot, found a flight recorder: read it with ks.read")),
-        }
+        memory_snapshot(file).map(view::MemorySession::new).map(Self)
     }
 
     /// The body of its page with this title.
@@ -119,6 +121,14 @@ impl Memory {
     }
 }
 
+fn memory_snapshot(file: &[u8]) -> Result<MemorySnapshot, JsValue> {
+    match read_file(Input::new(file), Limits::default()).map_err(|error| thrown(&error))? {
+        kinetoscope::Recording::MemorySnapshot(snapshot) => Ok(*snapshot),
+        // The only other pickle that is read.
+        _ => Err(JsValue::from_str("expected a memory snapshot, found a flight recorder: read it with ks.read")),
+    }
+}
+
 /// Whether a file may be a memory snapshot, by its first bytes.
 #[wasm_bindgen(js_name = mayBeMemory)]
 pub fn is_memory(head: &[u8]) -> bool {
@@ -129,19 +139,26 @@ pub fn is_memory(head: &[u8]) -> bool {
 #[wasm_bindgen(js_name = recordingsOf, unchecked_return_type = "Recordings")]
 #[expect(clippy::needless_pass_by_value, reason = "arrays from JavaScript come by value")]
 pub fn recordings_of(names: Vec<String>, heads: Vec<js_sys::Uint8Array>) -> Result<JsValue, JsValue> {
-    let (mut files, mut places, mut skipped) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut files, mut places, mut memories) = (Vec::new(), Vec::new(), Vec::new());
     for (at, (name, bytes)) in names.iter().zip(&heads).enumerate() {
         let bytes = bytes.to_vec();
         if is_memory(&bytes) {
-            skipped.push((at, "a memory snapshot or another pickle: choose it alone"));
+            memories.push(at);
         } else {
             files.push(FileHint { name, head: head(&bytes) });
             places.push(at);
         }
     }
     let found = pair_up(&files, FileOrigin::Choice);
-    skipped.extend(found.copies.iter().map(|(at, why)| (places[*at], *why)));
+    let mut skipped: Vec<_> = found.copies.iter().map(|(at, why)| (places[*at], *why)).collect();
+    let memory = memories.first().copied().filter(|_| memories.len() == 1 && found.pairs.len() == 1);
+    if memory.is_none() {
+        skipped.extend(
+            memories.iter().map(|at| (*at, "a memory snapshot: choose it alone, or with the trace of its run")),
+        );
+    }
     let recording = |pair: &FilePair| Recording {
+        memory,
         kineto: pair.kineto.map(|at| places[at]),
         execution: pair.execution.map(|at| places[at]),
         // Ranks are far below what a float counts exactly.
@@ -161,7 +178,12 @@ const RECORDINGS: &str = r"
 /** Chosen files, paired to recordings; numbers are indices of the files. */
 export interface Recordings {
   /** Files of each recording, at least one, and the rank in their names. */
-  readonly recordings: readonly { readonly kineto?: number; readonly execution?: number; readonly rank?: number }[];
+  readonly recordings: readonly {
+    readonly kineto?: number;
+    readonly execution?: number;
+    readonly memory?: number;
+    readonly rank?: number;
+  }[];
   /** Skipped files, each with its reason. */
   readonly skipped: readonly (readonly [number, string])[];
 }
@@ -177,6 +199,7 @@ struct Recordings {
 struct Recording {
     kineto: Option<usize>,
     execution: Option<usize>,
+    memory: Option<usize>,
     rank: Option<f64>,
 }
 

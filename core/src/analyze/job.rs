@@ -33,6 +33,21 @@ pub struct Job<'a> {
 /// The trace of the median mean iteration, or of the median length where a trace has no iterations;
 /// `None` without traces.
 pub fn typical_trace(traces: &[RankedTrace]) -> Option<usize> {
+    typical(&by_iteration(traces))
+}
+
+/// The traces of the longest and of the median mean iteration; `None` for less than two traces.
+pub(crate) fn slowest_and_typical(traces: &[RankedTrace]) -> Option<[usize; 2]> {
+    let places = by_iteration(traces);
+    Some([*places.last().filter(|_| places.len() > 1)?, typical(&places)?])
+}
+
+fn typical(places: &[usize]) -> Option<usize> {
+    places.get(places.len().saturating_sub(1) / 2).copied()
+}
+
+/// The places of traces, that of the shortest mean iteration first.
+fn by_iteration(traces: &[RankedTrace]) -> Vec<usize> {
     let mean = |linked: &LinkedTrace| {
         let iterations = &linked.links.iterations;
         let sum: i128 = iterations.iter().map(|iteration| i128::from(iteration.dur.0)).sum();
@@ -44,7 +59,7 @@ pub fn typical_trace(traces: &[RankedTrace]) -> Option<usize> {
     };
     let mut places: Vec<usize> = (0..traces.len()).collect();
     crate::sort::by_key(&mut places, |at| (length(&traces[*at]), *at));
-    places.get(places.len().saturating_sub(1) / 2).copied()
+    places
 }
 
 /// The places of the traces of one rank and window in both jobs.

@@ -84,11 +84,12 @@ pub use critical_path::{
 pub use diff::{ChangedName, changed, diff, diff_jobs, diff_parts};
 pub use event_rows::{events_inside, events_within};
 pub use finding::{Finding, MIN_SHARE, findings, findings_of_job};
-pub(crate) use flame::{FLAMEGRAPH, changes as changes_of_flames};
+pub(crate) use flame::{FLAMEGRAPH, changed_weight, changes as changes_of_flames};
 pub use flame::{FlameRow, flame_changes, flame_changes_of_jobs, flamegraph};
 pub use health::{HealthRow, health};
 pub use idle::{IdleCause, IdleGap, IdleRow, KERNEL_WAIT_NS, gaps, idle};
 pub(crate) use idle::{StreamPause, ThreadActivity, pause_at};
+pub(crate) use job::slowest_and_typical;
 pub use job::{Job, RankedTrace, typical_trace};
 pub use kernel::{KernelRow, SHORT_NS, kernels};
 pub use kernel_origin::KernelOrigin;

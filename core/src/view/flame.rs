@@ -5,13 +5,12 @@ use serde_json::{Value, json};
 
 use super::analysis::{analyzed, selection_of};
 use super::chart::find;
-use super::comparison::sides;
 use super::labels::label;
 use super::request::AnalyzeRequest;
 use super::response::{ColumnData, Response};
 use super::screen::Screen;
-use crate::analyze::{AnalysisResult, FLAMEGRAPH, Options, Plot, Selection, changes_of_flames};
-use crate::error::{Error, ErrorKind};
+use crate::analyze::{AnalysisResult, FLAMEGRAPH, Options, Plot, Selection, changed_weight, changes_of_flames};
+use crate::error::Error;
 use crate::table::{ColumnValues, TableRows};
 
 /// The id of a frame without an event.
@@ -40,24 +39,23 @@ pub(super) fn answer(screen: &Screen<'_>, request: &AnalyzeRequest) -> Result<Re
     Ok(frames.response(&answer, facts, columns))
 }
 
-/// The frames of the first and the second side of the screen, with the change of each.
-pub(super) fn changes(screen: &Screen<'_>, request: &AnalyzeRequest) -> Result<Response, Error> {
-    let [before, after] = sides(screen);
-    let ([before], [after]) = (&before[..], &after[..]) else {
-        let (expected, found) = ("two traces to compare".to_owned(), format!("{} traces", screen.parts.len()));
-        return Err(ErrorKind::Request { expected, found }.into());
-    };
+/// The frames of part `against` and of the requested one, with the change of each from the former
+/// to the latter.
+pub(super) fn changes(screen: &Screen<'_>, request: &AnalyzeRequest, against: u32) -> Result<Response, Error> {
+    let [before, after] = [screen.part(Some(against))?, screen.part(request.part)?];
     let options = Options::new(FLAMEGRAPH.options, request.options.clone())?;
-    let selections = [*before, *after].map(|part| (part, selection_of(part, request)));
+    let selections = [before, after].map(|part| (part, selection_of(part, request)));
     let selection = |side: usize| Selection::of(&selections[side].0.part().linked, &selections[side].1);
-    let answer = changes_of_flames([&selection(0)?, &selection(1)?], &options);
+    let compared = [&selection(0)?, &selection(1)?];
+    let answer = changes_of_flames(compared, &options);
+    let facts = json!({"part": after.at, "weight_name": changed_weight(compared, &options)});
     let frames = FrameTable(&*answer.tables[0]);
     let columns = vec![
         ("change", ColumnData::F64(frames.numbers("change_weight"))),
         ("id", ColumnData::U32(frames.ids("after_id", after.first_id))),
         ("before_id", ColumnData::U32(frames.ids("before_id", before.first_id))),
     ];
-    Ok(frames.response(&answer, json!({"part": null}), columns))
+    Ok(frames.response(&answer, facts, columns))
 }
 
 /// A table with a row for each frame.

@@ -113,8 +113,8 @@ impl Session {
             Request::Search(request) => Ok(search::answer(&screen, request)),
             Request::Marks { text, window } => search::marks(&screen, text, *window),
             Request::Analyze(request) => analysis::answer(&screen, request),
-            Request::Flame { of, is_change: false } => flame::answer(&screen, of),
-            Request::Flame { of, is_change: true } => flame::changes(&screen, of),
+            Request::Flame { of, against: None } => flame::answer(&screen, of),
+            Request::Flame { of, against: Some(other) } => flame::changes(&screen, of, *other),
             Request::Compare(request) => analysis::compare(&screen, request),
             Request::Hits { text, view } => Ok(hits::answer(&screen, text, view)),
             #[cfg(feature = "python-reports")]

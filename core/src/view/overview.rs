@@ -8,7 +8,7 @@ use super::response::Response;
 use super::screen::Screen;
 use super::session_trace::TraceView;
 use super::shown_kind::ShownKind;
-use crate::analyze::{HealthRow, LinkCoverage, Problem, VerdictState};
+use crate::analyze::{HealthRow, LinkCoverage, Problem, VerdictState, typical_trace};
 use crate::id::{StrId, TrackId};
 use crate::link::LinkedTrace;
 use crate::sort;
@@ -28,6 +28,7 @@ pub(super) fn answer(screen: &Screen<'_>) -> Response {
         "num_nodes": num(|trace| trace.nodes.len()),
         "title": screen.parts.first().map(|part| title(&part.linked.trace)),
         "parts": screen.parts.iter().map(|part| part_json(*part)).collect::<Vec<_>>(),
+        "typical_part": screen.is_job().then(|| typical_trace(&screen.session.ranked())).flatten(),
         "device_names": device_names(screen),
         "groups": shown.groups,
         "tracks": shown.tracks,

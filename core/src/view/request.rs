@@ -52,10 +52,10 @@ pub(super) enum Request {
         part: Option<u32>,
     },
     Analyze(AnalyzeRequest),
-    /// Of one part, or the change from the first part to the second.
+    /// Of one part, or the change to it from another one.
     Flame {
         of: AnalyzeRequest,
-        is_change: bool,
+        against: Option<u32>,
     },
     Compare(CompareRequest),
     Hits {
@@ -335,7 +335,7 @@ impl Request {
             "analyze" => Self::Analyze(AnalyzeRequest::of(fields, fields.get("name")?)?),
             "flame" => Self::Flame {
                 of: AnalyzeRequest::of(fields, String::from("flamegraph"))?,
-                is_change: fields.maybe("change")?.unwrap_or_default(),
+                against: fields.maybe("against")?,
             },
             "compare" => Self::Compare(CompareRequest::of(fields)?),
             "hits" => Self::Hits { text: fields.get("text")?, view: TableView::of(fields)? },

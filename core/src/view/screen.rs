@@ -64,6 +64,12 @@ impl<'a> Screen<'a> {
         (own < part.linked.trace.tracks.len()).then_some((part, own))
     }
 
+    /// Whether its parts are ranks of one job, not sides of a comparison.
+    pub(super) fn is_job(&self) -> bool {
+        let Some((first, others)) = self.parts.split_first() else { return false };
+        others.iter().all(|part| part.name == first.name) && others.iter().any(|part| part.rank != first.rank)
+    }
+
     /// The part that is this trace of a rank.
     pub(super) fn of_rank(&self, rank: Option<i64>, window: i64) -> Option<TraceView<'a>> {
         self.parts.iter().copied().find(|part| (part.rank, part.window) == (rank, window))

@@ -38,7 +38,7 @@ let source: LateSource | undefined;
 /** Shows a trace whose answers take `ms` milliseconds. */
 async function open(kineto: string, ms: number, theme: Theme): Promise<void> {
   await loadCore("late", () => gunzip(fromBase64(wasm)));
-  const near = new WasmSource({ kineto: fromBase64(kineto), execution: undefined });
+  const near = new WasmSource({ kineto: fromBase64(kineto), execution: undefined, memory: undefined });
   source = new LateSource(near, ms);
   const place = document.createElement("div");
   place.style.height = "480px";

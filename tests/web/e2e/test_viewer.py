@@ -231,14 +231,56 @@ def test_a_memory_snapshot_becomes_a_page_of_its_own(viewer: Any, data: Path, sh
     shot(viewer, "viewer-memory")
 
 
-def test_a_memory_snapshot_beside_a_trace_is_passed_over_with_the_reason(
+def test_a_snapshot_of_the_same_run_joins_its_trace(viewer: Any, data: Path, timeline_on: Any, shot: Shot) -> None:
+    files = data / "memory_cuda/kineto_trace_0.json.gz", data / "memory_cuda/trained.pickle.gz"
+    give(viewer, *files)
+    timeline_on(viewer).wait()
+    trace = ks.read(files[0], memory=files[1])
+    owners = trace.memory().tables["memory_owners"].select("line").rows()
+    line = next(line for (line,) in owners if line)
+    assert Path(line.split(":")[0]).name in str(viewer.locator("#memory").text_content())
+    assert viewer.get_by_role("alert").count() == 0
+    shot(viewer, "viewer-trace-memory")
+
+
+def test_a_memory_snapshot_of_another_run_is_passed_over_with_the_reason(
     viewer: Any, data: Path, timeline_on: Any
 ) -> None:
     give(viewer, data / "minimal_cpu/kineto_trace_0.json.gz", data / "memory_cuda/failed.pickle.gz")
     timeline_on(viewer).wait()
-    assert "failed.pickle.gz (a memory snapshot or another pickle: choose it alone)" in (
-        viewer.get_by_role("alert").inner_text()
-    )
+    assert "failed.pickle.gz (expected" in viewer.get_by_role("alert").inner_text()
+
+
+def test_a_memory_snapshot_beside_several_traces_is_passed_over(viewer: Any, data: Path, timeline_on: Any) -> None:
+    give(viewer, *sorted((data / "mlp_gloo").glob("kineto*.json.gz")), data / "memory_cuda/failed.pickle.gz")
+    timeline_on(viewer).wait()
+    said = viewer.get_by_role("alert").inner_text()
+    assert "failed.pickle.gz (a memory snapshot: choose it alone, or with the trace of its run)" in said
+
+
+def test_an_export_of_nsight_systems_is_read(viewer: Any, data: Path, timeline_on: Any, shot: Shot) -> None:
+    path = data / "synthetic_nsight/nsys_0.sqlite"
+    give(viewer, path)
+    timeline_on(viewer).wait().settle()
+    assert viewer.title() == path.name
+    trace = ks.read(path)
+    name, count = trace.kernels().select("name", "count").rows()[0]
+    first = str(viewer.locator("#kernels tbody tr").first.text_content())
+    assert name in first
+    assert str(count) in first
+    shot(viewer, "viewer-nsight")
+
+
+def test_another_database_says_what_is_in_it(viewer: Any, tmp_path: Path) -> None:
+    import sqlite3
+
+    path = tmp_path / "notes.sqlite"
+    with sqlite3.connect(path) as database:
+        database.execute("CREATE TABLE notes (text)")
+    database.close()
+    give(viewer, path)
+    viewer.locator(".ks-failed").wait_for()
+    assert "found an SQLite database with the tables notes" in viewer.get_by_role("status").inner_text()
 
 
 def test_a_flight_recorder_is_named_with_what_reads_it(viewer: Any, data: Path) -> None:

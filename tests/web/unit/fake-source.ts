@@ -267,6 +267,7 @@ function overviewOf(count: number, lanes: number): Overview {
         iterations: [],
       },
     ],
+    typical_part: null,
     device_names: ["fake"],
     groups: [
       { group: 0, parent: null, part: 0, kind: "host", name: "python 1" },

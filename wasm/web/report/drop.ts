@@ -62,7 +62,7 @@ function listenForDrops(place: HTMLElement, take: (files: readonly File[]) => vo
 }
 
 const WORDS = [
-  "Drop a Kineto trace here, optionally with its Execution Trace, or the traces of several ranks: JSON, plain or compressed with gzip or xz. A memory snapshot can be dropped alone.",
+  "Drop a Kineto trace here, optionally with its Execution Trace and a memory snapshot of the same run, or the traces of several ranks. A memory snapshot alone and an SQLite export of Nsight Systems work, too. Files may be compressed with gzip or xz.",
   "This page reads the files itself. Its policy forbids every connection, so nothing leaves your machine.",
 ] as const;
 
@@ -77,7 +77,7 @@ function build(main: HTMLElement): [HTMLElement, HTMLInputElement, HTMLElement] 
   const input = element("input", "");
   input.type = "file";
   input.multiple = true;
-  input.accept = ".json,.gz,.xz,.kscope,.pickle,.pkl";
+  input.accept = ".json,.gz,.xz,.kscope,.pickle,.pkl,.sqlite";
   const label = element("label", "Choose files");
   label.append(input);
   const said = element("p", "");

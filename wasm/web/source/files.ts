@@ -16,10 +16,11 @@ interface SkippedFile {
   readonly why: string;
 }
 
-/** A Kineto trace, optionally with its Execution Trace. */
+/** A Kineto trace, optionally with its Execution Trace and a memory snapshot of the same run. */
 interface Recording {
   readonly kineto: File;
   readonly execution: File | undefined;
+  readonly memory: File | undefined;
   readonly rank: number | null;
 }
 
@@ -45,7 +46,7 @@ export async function readAll(files: readonly File[]): Promise<FilesRead> {
   const found = await recordings(files);
   const skipped = [...found.skipped];
   const [only, ...more] = found.whole;
-  if (only && more.length === 0) return { source: await read(only), names: [only.kineto.name], skipped };
+  if (only && more.length === 0) return { source: await readOnly(only, skipped), names: [only.kineto.name], skipped };
   const traces: Snapshot[] = [];
   for (const recording of found.whole) {
     const { name } = recording.kineto;
@@ -53,8 +54,8 @@ export async function readAll(files: readonly File[]): Promise<FilesRead> {
       traces.push(...(await snapshotsOf(recording)));
     } catch (error) {
       skipped.push({ name, why: messageOf(error) });
-      if (recording.execution)
-        skipped.push({ name: recording.execution.name, why: `its Kineto trace ${name} was skipped` });
+      const { execution } = recording;
+      if (execution) skipped.push({ name: execution.name, why: `its Kineto trace ${name} was skipped` });
     }
   }
   const [first] = skipped;
@@ -86,19 +87,34 @@ async function recordings(files: readonly File[]): Promise<FoundRecordings> {
   const { recordings, skipped: passed } = recordingsOf(await Promise.all(heads));
   const whole: Recording[] = [];
   const skipped = passed.map(([place, why]) => ({ name: files[place]?.name ?? "", why }));
-  for (const { kineto: place, execution: other, rank = null } of recordings) {
-    const [kineto, execution] = [place, other].map((at) => (at === undefined ? at : files[at]));
-    if (kineto) whole.push({ kineto, execution, rank });
+  for (const { rank = null, ...places } of recordings) {
+    const chosen = [places.kineto, places.execution, places.memory];
+    const [kineto, execution, memory] = chosen.map((at) => (at === undefined ? at : files[at]));
+    if (kineto) whole.push({ kineto, execution, memory, rank });
     else if (execution) skipped.push({ name: execution.name, why: ALONE });
   }
   return { whole, skipped };
 }
 
-async function read({ kineto, execution }: Recording): Promise<WasmSource> {
+async function read({ kineto, execution, memory }: Recording): Promise<WasmSource> {
   return new WasmSource({
     kineto: await bytesOf(kineto),
     execution: execution && (await bytesOf(execution)),
+    memory: memory && (await bytesOf(memory)),
   });
+}
+
+/** Reads the only recording; without its memory snapshot if that is of another run. */
+async function readOnly(recording: Recording, skipped: SkippedFile[]): Promise<WasmSource> {
+  const { memory } = recording;
+  if (!memory) return read(recording);
+  try {
+    return await read(recording);
+  } catch (error) {
+    const source = await read({ ...recording, memory: undefined });
+    skipped.push({ name: memory.name, why: messageOf(error) });
+    return source;
+  }
 }
 
 /** A snapshot of each rank in a recording: a merged file has several. */

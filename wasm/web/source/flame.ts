@@ -13,11 +13,10 @@ export interface FlameOptions {
 
 /** Frames of a flame graph as parallel columns; each comes before the frames inside it. */
 export interface FlameFrames {
-  /** Null for the change between two traces. */
-  readonly part: number | null;
+  readonly part: number;
   /** Why there are no frames; null where there are some. */
   readonly reason: string | null;
-  readonly weight_name?: NonNullable<FlameOptions["weight"]>;
+  readonly weight_name: NonNullable<FlameOptions["weight"]>;
   readonly unit: "ns" | "bytes" | "calls" | "flops";
   /** Weight of all frames. */
   readonly total: number;
@@ -32,14 +31,14 @@ export interface FlameFrames {
   readonly weight: Float64Array;
   readonly self?: Float64Array;
   readonly count?: Float64Array;
-  /** Weight after less weight before; `weight` is their sum. */
+  /** Weight less the weight in the part compared with; `weight` is their sum. */
   readonly change?: Float64Array;
   readonly depth: Uint32Array;
   /** Index into `names`. */
   readonly name: Uint32Array;
   /** The call of the most weight; 2³² − 1 for frames without an event. */
   readonly id: Uint32Array;
-  /** The same of the trace before. */
+  /** The same of the part compared with. */
   readonly before_id?: Uint32Array;
   /** Index into `kinds`. */
   readonly kind: Uint8Array;

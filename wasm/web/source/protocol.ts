@@ -103,6 +103,8 @@ export interface Overview {
   readonly num_frames: number;
   readonly title: string;
   readonly parts: readonly Part[];
+  /** The part of the median iteration; null where the parts are no ranks of a job. */
+  readonly typical_part: number | null;
   readonly device_names: readonly string[];
   readonly groups: readonly Group[];
   readonly tracks: readonly Track[];

@@ -16,6 +16,8 @@ export interface Snapshot {
 export interface TraceFiles {
   readonly kineto: Uint8Array;
   readonly execution: Uint8Array | undefined;
+  /** A memory snapshot of the same run. */
+  readonly memory: Uint8Array | undefined;
 }
 
 /** The first bytes of a file. */
@@ -49,7 +51,7 @@ export class WasmSource implements ExportSource {
       return;
     }
     if ("kineto" in traces) {
-      this.#session = Session.read(traces.kineto, traces.execution);
+      this.#session = Session.read(traces.kineto, traces.execution, traces.memory);
       return;
     }
     this.#session = new Session();

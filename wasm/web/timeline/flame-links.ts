@@ -10,7 +10,7 @@ export function toggleFlame({ flame, range, overview }: Timeline): void {
   }
   const marked = range.span.value;
   if (isComparison(overview) && !marked) {
-    flame.open({ change: true });
+    flame.open({ part: 1, against: 0 });
     return;
   }
   const of = overview.parts.length > 1 ? { part: range.part.value } : {};

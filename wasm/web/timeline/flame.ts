@@ -13,8 +13,8 @@ export interface FlamePart {
   readonly end?: number;
   readonly iteration?: number;
   readonly phase?: string;
-  /** The change from the first trace to the second. */
-  readonly change?: true;
+  /** The part to compare with: frames then have their change since that one. */
+  readonly against?: number;
 }
 
 /** A flame graph as a host asks for it. */

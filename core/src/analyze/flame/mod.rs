@@ -104,12 +104,20 @@ pub fn flame_changes_of_jobs(
     Ok(AnalysisResult::stacked(&ranks, &answers))
 }
 
+/// The name of the weight by which two selections are compared.
+pub(crate) fn changed_weight(selections: [&Selection<'_>; 2], options: &Options) -> &'static str {
+    common_weight(selections, options).name()
+}
+
+fn common_weight(selections: [&Selection<'_>; 2], options: &Options) -> FlameWeight {
+    let [before, after] = selections.map(|selection| FlameWeight::of(options.choice("weight"), selection));
+    // Without a device on both sides, the host is compared.
+    if before == after { before } else { FlameWeight::HostNs }
+}
+
 /// Compares the flame graphs of two selections.
 pub(crate) fn changes(selections: [&Selection<'_>; 2], options: &Options) -> AnalysisResult {
-    let name = options.choice("weight");
-    let all = selections.map(|selection| FlameWeight::of(name, selection));
-    // Without a device on both sides, the host is compared.
-    let weight = if all[0] == all[1] { all[0] } else { FlameWeight::HostNs };
+    let weight = common_weight(selections, options);
     let trees = selections.map(|selection| {
         let (chains, names) = frames_of(selection, options);
         FlameTree::of(selection, &chains, FlameOrder::Merged, (&weight.rows(selection), names))

@@ -107,6 +107,11 @@ impl GatheredJob {
         shown
     }
 
+    /// The ranks of the longest and of the median iterations.
+    pub(super) fn slowest_and_typical(&self) -> Option<[i64; 2]> {
+        by_time(&self.times()).map(|[slowest, typical, _]| [slowest, typical])
+    }
+
     /// Time of the iterations of each rank, and the waits that it caused.
     fn times(&self) -> Vec<RankTime> {
         let is_map = |(key, _): &&(AnswerKey, AnalysisResult)| *key == (known_analysis("heatmap").name, OPTIONS);
@@ -136,18 +141,19 @@ struct RankTime {
 
 /// Ranks with the reason to show them.
 fn reasons(times: &[RankTime]) -> Vec<(i64, &'static str)> {
-    let mut order: Vec<_> = times.iter().map(|time| (time.dur_ns, time.rank)).collect();
-    crate::sort::by_key(&mut order, |time| *time);
-    let of = |at: usize, reason| order.get(at).map(|(_, rank)| (*rank, reason));
     let waited = times.iter().filter(|time| time.caused_ns > 0);
     let waited = waited.min_by_key(|time| (std::cmp::Reverse(time.caused_ns), time.rank));
-    let all = [
-        waited.map(|time| (time.rank, "most waited for")),
-        of(order.len().wrapping_sub(1), "slowest"),
-        of(order.len() / 2, "median"),
-        of(0, "fastest"),
-    ];
-    all.into_iter().flatten().collect()
+    let waited = waited.map(|time| (time.rank, "most waited for"));
+    let Some([slowest, typical, fastest]) = by_time(times) else { return waited.into_iter().collect() };
+    waited.into_iter().chain([(slowest, "slowest"), (typical, "median"), (fastest, "fastest")]).collect()
+}
+
+/// The ranks of the most, the median and the least time.
+fn by_time(times: &[RankTime]) -> Option<[i64; 3]> {
+    let mut order: Vec<_> = times.iter().map(|time| (time.dur_ns, time.rank)).collect();
+    crate::sort::by_key(&mut order, |time| *time);
+    let rank = |at: usize| order.get(at).map(|(_, rank)| *rank);
+    Some([rank(order.len().checked_sub(1)?)?, rank(order.len() / 2)?, rank(0)?])
 }
 
 /// Names the ranks on the timeline, and the files of all traces.

@@ -14,7 +14,9 @@ use super::report_frame::ReportFrame;
 use super::requests::AnswerKey;
 use super::requests::OPTIONS;
 use super::trace_facts::TraceFacts;
-use crate::analyze::{AnalysisResult, Options, RankedTrace, Selection, TimeOutline, analysis, outline};
+use crate::analyze::{
+    AnalysisResult, Options, RankedTrace, Selection, TimeOutline, analysis, outline, slowest_and_typical,
+};
 use crate::edit::TrimExtent;
 use crate::error::{Error, ErrorKind};
 use crate::link::LinkedTrace;
@@ -135,6 +137,16 @@ impl<'a> ReportSource<'a> {
     /// Whether ranks are compared.
     pub(super) fn is_job(&self) -> bool {
         self.len() > 1
+    }
+
+    /// The traces of a job with the longest and the median iterations, if the timeline has both.
+    pub(super) fn slowest_and_typical(&self) -> Option<[TraceView<'a>; 2]> {
+        #[cfg(feature = "python-reports")]
+        if let Some(job) = self.gathered {
+            let ranks = job.slowest_and_typical()?.map(|rank| self.screen.of_rank(Some(rank), 0));
+            return Some([ranks[0]?, ranks[1]?]);
+        }
+        slowest_and_typical(&self.traces).map(|places| places.map(|at| self.screen.parts[at]))
     }
 
     /// The first trace, for facts that all traces share.

@@ -114,3 +114,23 @@ def test_a_faster_run_is_blue(trained: Any, visit: Visit, snap: Snap, tmp_path: 
     assert "→" in page.locator(FRAME).inner_text()
     assert "−" in page.locator(FRAME).inner_text()
     snap(timeline, "flame-change")
+
+
+def test_a_slow_rank_against_the_median(visit: Visit, snap: Snap, tmp_path: Path, data: Path) -> None:
+    job = ks.read_dir(data / "mlp_gloo")
+    path = tmp_path / "job.html"
+    job.report(path)
+    times = {rank: sum(dur for (dur,) in job[rank].iterations.select("dur_ns").rows()) for rank in job.ranks}
+    # Of two ranks, the faster one counts as the median.
+    median, slow = sorted(times, key=lambda rank: times[rank])
+    timeline = visit(path)
+    page = opened(timeline)
+    for label, choice in (("Trace", f"rank {slow}"), ("Against", f"rank {median} (median)")):
+        page.locator(".ks-flame-choices label", has_text=label).locator("select").select_option(label=choice)
+    page.locator(".ks-flame-crumbs", has_text="before and after").wait_for()
+    rows = job.diff(slow).flamegraph().select("name", "change_weight").rows()
+    page.locator(SAID).filter(has_text=f"{len(rows)} frames").wait_for()
+    page.keyboard.press("ArrowDown")
+    assert ("+" if rows[0][1] > 0 else "−") in page.locator(FRAME).inner_text()
+    snap(timeline, "flame-against-median")
+    assert f"from rank {median} (median) to rank {slow}" in page.locator("#flame").inner_text()

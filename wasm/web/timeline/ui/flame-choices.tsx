@@ -1,7 +1,6 @@
 import type { JSX } from "preact";
 import { formatShare } from "../../base/format";
 import type { FlameOptions } from "../../source/flame";
-import { isComparison } from "../changes";
 import type { FlamePart } from "../flame";
 import type { Timeline } from "../timeline";
 import { useCell } from "./hooks";
@@ -123,24 +122,7 @@ function PartSelect({ timeline }: { readonly timeline: Timeline }): JSX.Element 
   const chosen = parts.findIndex(({ about: one }) => JSON.stringify(one) === JSON.stringify(about));
   return (
     <>
-      {overview.parts.length > 1 && (
-        <label>
-          <span>Trace</span>
-          <select
-            value={about.change ? "change" : (about.part ?? 0)}
-            onChange={({ currentTarget: { value } }) =>
-              flame.show(value === "change" ? { change: true } : { part: Number(value) })
-            }
-          >
-            {isComparison(overview) && <option value="change">before → after</option>}
-            {overview.parts.map(({ part }) => (
-              <option key={part} value={part}>
-                {timeline.partName(part) || `trace ${part + 1}`}
-              </option>
-            ))}
-          </select>
-        </label>
-      )}
+      {overview.parts.length > 1 && <TraceSelects timeline={timeline} about={about} />}
       <label>
         <span>Of</span>
         <select value={chosen} onChange={(event) => flame.show(parts[Number(event.currentTarget.value)]?.about ?? {})}>
@@ -156,13 +138,62 @@ function PartSelect({ timeline }: { readonly timeline: Timeline }): JSX.Element 
   );
 }
 
+interface TraceProps {
+  readonly timeline: Timeline;
+  readonly about: FlamePart;
+}
+
+/** Chooses a trace, and another one to compare it with. */
+function TraceSelects({ timeline, about }: TraceProps): JSX.Element {
+  const { flame, overview } = timeline;
+  const { part = 0, against, ...rest } = about;
+  const traces = overview.parts.map((trace) => ({
+    part: trace.part,
+    text: timeline.partName(trace.part) || `trace ${trace.part + 1}`,
+  }));
+  const compare = (wanted: number, other: number | undefined) => {
+    const isOther = other !== undefined && other !== wanted;
+    flame.show({ ...rest, part: wanted, ...(isOther ? { against: other } : {}) });
+  };
+  return (
+    <>
+      <label>
+        <span>Trace</span>
+        <select value={part} onChange={({ currentTarget: { value } }) => compare(Number(value), against)}>
+          {traces.map(({ part: own, text }) => (
+            <option key={own} value={own}>
+              {text}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label title="Red frames take more than in the other trace, blue ones less">
+        <span>Against</span>
+        <select
+          value={against ?? ""}
+          onChange={({ currentTarget: { value } }) => compare(part, value === "" ? undefined : Number(value))}
+        >
+          <option value="">none</option>
+          {traces
+            .filter(({ part: own }) => own !== part)
+            .map(({ part: own, text }) => (
+              <option key={own} value={own}>
+                {own === overview.typical_part ? `${text} (median)` : text}
+              </option>
+            ))}
+        </select>
+      </label>
+    </>
+  );
+}
+
 function partsOf({
   overview,
   range,
   flame,
 }: Timeline): readonly { readonly text: string; readonly about: FlamePart }[] {
-  const { part, change } = flame.about.value;
-  const of: FlamePart = { ...(part === undefined ? {} : { part }), ...(change ? { change } : {}) };
+  const { part, against } = flame.about.value;
+  const of: FlamePart = { ...(part === undefined ? {} : { part }), ...(against === undefined ? {} : { against }) };
   const marked = range.span.value;
   const iterations = overview.parts[part ?? 0]?.iterations ?? overview.iterations;
   const phases = [...new Set(iterations.flatMap(({ phase }) => phase ?? []))];
