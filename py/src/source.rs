@@ -72,7 +72,7 @@ fn read_sources(sources: &[Source], limits: Limits, watch: &Arc<Watch>) -> PyRes
         match source.database()? {
             Some(path) => {
                 let file = File::open(path).map_err(|error| os_error(&error, path))?;
-                read::read_nsight(file, Some(path), limits, Some(tell(watch))).map(trace)
+                read::read_database(file, Some(path), limits, Some(tell(watch))).map(trace)
             }
             None => kinetoscope::read_file(source.open(watch)?, limits),
         }

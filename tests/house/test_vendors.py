@@ -14,6 +14,7 @@ EXCEPTIONS = {
     "core/src/analyze/roofline/serving.rs": "names of operators, as vLLM registers them",
     "core/src/read/flight/": "keys of PyTorch's flight recorder, whatever the backend",
     "core/src/read/nsight/": "tables of CUPTI, which only CUDA has",
+    "core/src/read/rocm/": "tables of tools that only ROCm has, and Kineto's words for their rows",
     "core/src/trace/arg_key.rs": "keys of args as Kineto writes them",
     "core/src/view/report/recording_facts.rs": "a key of PyTorch's distributedInfo, whatever the backend",
     "core/src/write/et_plus/": "calls that chakra_trace_link knows, which its output follows",

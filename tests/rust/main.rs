@@ -82,6 +82,7 @@ mod ranks;
 mod redact;
 mod replay;
 mod report;
+mod rocm;
 mod roofline;
 mod roofline_iterations;
 mod roofline_serving;

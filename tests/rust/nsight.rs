@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 
-use kinetoscope::read::read_nsight;
+use kinetoscope::read::read_database;
 use kinetoscope::table::{ColumnValues, TABLES, table};
 use kinetoscope::view::Session;
 use kinetoscope::write::chrome::write_chrome;
@@ -15,7 +15,7 @@ const FILE: &str = "synthetic_nsight/nsys_0.sqlite";
 const BASE_NS: i64 = 1_760_000_000_000_000_000;
 
 pub(crate) fn fixture() -> LinkedTrace {
-    LinkedTrace::new(read_nsight(opened(), Some("nsys_0.sqlite"), Limits::default(), None).unwrap())
+    LinkedTrace::new(read_database(opened(), Some("nsys_0.sqlite"), Limits::default(), None).unwrap())
 }
 
 pub(crate) fn opened() -> File {
@@ -343,6 +343,6 @@ fn names_are_found_in_a_copy_without_an_index() {
 #[test]
 fn two_threads_read_what_one_does() {
     let limits = Limits { max_threads: 2, ..Limits::default() };
-    let two = LinkedTrace::new(read_nsight(opened(), Some("nsys_0.sqlite"), limits, None).unwrap());
+    let two = LinkedTrace::new(read_database(opened(), Some("nsys_0.sqlite"), limits, None).unwrap());
     assert_eq!(all(&two), all(&fixture()));
 }

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use kinetoscope::read::read_nsight;
+use kinetoscope::read::read_database;
 use kinetoscope::{ErrorKind, Input, Limits, WarningKind, read};
 
 use crate::files;
@@ -169,13 +169,13 @@ fn rows_without_numbers_or_with_wild_ones_end() {
 
 #[test]
 fn a_database_of_something_else_says_what_is_in_it() {
-    let bytes = database("CREATE TABLE rocpd_api (id); CREATE TABLE rocpd_op (id); CREATE TABLE rocpd_string (id);");
-    let error = read([Input::new(&bytes).named("trace.rpd")], Limits::default()).unwrap_err();
+    let bytes = database("CREATE TABLE notes (id);");
+    let error = read([Input::new(&bytes).named("trace.db")], Limits::default()).unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::Unsupported { .. }));
     assert_eq!(
         error.to_string(),
-        "expected an export of Nsight Systems, \
-         found an SQLite database with the tables rocpd_api, rocpd_op, rocpd_string (trace.rpd)"
+        "expected an export of Nsight Systems or a database of ROCm, \
+         found an SQLite database with the tables notes (trace.db)"
     );
     let error = exercise(&database("CREATE TABLE a (x); DROP TABLE a;")).unwrap_err();
     assert!(error.to_string().contains("without tables"), "{error}");
@@ -186,7 +186,7 @@ fn limits_hold() {
     let bytes = files::bytes(FILE);
     let error = read([Input::new(&bytes)], Limits { max_bytes: 10_000, ..Limits::default() }).unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::Limit { .. }));
-    let error = read_nsight(opened(), None, Limits { max_bytes: 10_000, ..Limits::default() }, None).unwrap_err();
+    let error = read_database(opened(), None, Limits { max_bytes: 10_000, ..Limits::default() }, None).unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::Limit { .. }));
 }
 
@@ -197,7 +197,7 @@ fn whoever_watches_may_end_the_reading() {
         num_calls += 1;
         if num_calls > 3 { Err(io::Error::from_raw_os_error(5)) } else { Ok(()) }
     });
-    let error = read_nsight(opened(), None, Limits::default(), Some(watch)).unwrap_err();
+    let error = read_database(opened(), None, Limits::default(), Some(watch)).unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::Unreadable { .. }));
     assert_eq!(num_calls, 4);
     let mut num_bytes = 0;
@@ -205,6 +205,6 @@ fn whoever_watches_may_end_the_reading() {
         num_bytes += num_new;
         Ok(())
     });
-    read_nsight(opened(), None, Limits::default(), Some(watch)).unwrap();
+    read_database(opened(), None, Limits::default(), Some(watch)).unwrap();
     assert_eq!(num_bytes, files::bytes(FILE).len() as u64);
 }

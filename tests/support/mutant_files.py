@@ -162,6 +162,12 @@ def nsight(dice: random.Random) -> Files:
     return {"report.sqlite": damaged(dice, content) if dice.random() < 0.4 else content}
 
 
+def rocm(dice: random.Random) -> Files:
+    """A database of ROCm with damaged bytes."""
+    name = dice.choice(["rocprofv3_results.db", "trace.rpd"])
+    return {name: damaged(dice, (DATA / "synthetic_rocm" / name).read_bytes())}
+
+
 def change_cells(dice: random.Random, path: Path) -> None:
     database = sqlite3.connect(path)
     tables = [name for (name,) in database.execute("select name from sqlite_master where type = 'table'")]
@@ -215,7 +221,7 @@ def section(text: bytes) -> bytes:
 MAKERS: tuple[Callable[[random.Random], Files], ...] = (
     *(kineto, kineto, kineto, kineto, shape, shape, shape, execution, execution, pair, pair, pair),
     *(folder, archive, chakra, graph, flight, pickled_flight, memory_snapshot, memory_snapshot_in_json),
-    *(memory_timeline, raw_memory_timeline, nsight, nsight, snapshot, snapshot),
+    *(memory_timeline, raw_memory_timeline, nsight, nsight, rocm, snapshot, snapshot),
 )
 
 

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use super::builder::TraceBuilder;
 use super::container::{Container, sniff};
+use super::database::read_database_into;
 use super::input::{Input, Limits, ReadProgress};
 use super::json_text::read_text;
-use super::nsight;
 use super::recording::Recording;
 use super::text_window::TextWindow;
 #[cfg(feature = "chakra")]
@@ -121,7 +121,7 @@ pub(super) fn read_window(
         window.gather()?;
         // All of it is in memory by now: nothing more is read of the file.
         let watch = watch.map(|mut tell| -> ReadProgress<'_> { Box::new(move |_| tell(0)) });
-        return nsight::read_export(Cursor::new(window.text()), name, watch, limits, builder);
+        return read_database_into(Cursor::new(window.text()), name, watch, limits, builder);
     }
     if sniff(window.text()) == Container::Metrics {
         window.gather()?;

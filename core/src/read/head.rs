@@ -5,10 +5,10 @@ use std::io::{Cursor, Read as _};
 
 use super::builder::TraceBuilder;
 use super::container::{Container, sniff};
+use super::database::is_trace;
 use super::decompress::decompress;
 use super::files::read_window;
 use super::input::Limits;
-use super::nsight::is_export;
 use super::snapshot::read_snapshot;
 use super::text_window::TextWindow;
 use crate::error::Error;
@@ -75,7 +75,7 @@ fn read_head(bytes: &[u8]) -> Result<FileHead, Error> {
     window.gather()?;
     match sniff(window.text()) {
         Container::Snapshot => Ok(FileHead::of(&read_snapshot(window.text(), limits)?)),
-        Container::Sqlite => Ok(FileHead { is_execution: is_export(window.text()).then_some(false), rank: None }),
+        Container::Sqlite => Ok(FileHead { is_execution: is_trace(window.text()).then_some(false), rank: None }),
         Container::Json => {
             let mut builder = TraceBuilder::default();
             read_window(window, None, None, limits, &mut builder)?;

@@ -8,12 +8,15 @@ mod builder;
 #[cfg(feature = "chakra")]
 mod chakra;
 mod container;
+mod database;
 mod decompress;
 mod document;
 mod element;
 mod element_shape;
 mod environment;
+mod event_text;
 mod execution;
+mod exported;
 mod far_times;
 mod files;
 mod flight;
@@ -22,6 +25,7 @@ mod foreign;
 mod graph;
 mod head;
 mod input;
+mod json_object;
 mod json_text;
 mod memory;
 mod metrics;
@@ -33,6 +37,7 @@ mod pickle;
 mod pipe;
 mod recording;
 mod repair;
+mod rocm;
 mod secret_text;
 mod section;
 pub mod snapshot;
@@ -47,10 +52,10 @@ mod zstd;
 #[cfg(feature = "archives")]
 pub use archive::{ArchiveMember, ArchiveSource, ReadAt, for_each_member, is_archive};
 pub use container::{Container, sniff};
+pub use database::read_database;
 pub use files::{read, read_file};
 pub use head::{FileHead, head, sniff_inside};
 pub use input::{Input, InputSource, Limits, ReadProgress};
-pub use nsight::read_nsight;
 pub use pairing::{
     FileHint, FileOrigin, FilePair, Pairing, PairingMethod, execution_beside, is_archive_name, is_execution, is_report,
     is_trace, natural, pair_up, rank_of,

@@ -30,7 +30,12 @@ const FILE_TYPES = [
     pattern: "^(kineto_trace|torch_et)_.*\\.json(\\.gz|\\.xz)?$",
   },
   { name: "kinetoscope-memory", displayName: "PyTorch memory snapshot", extensions: [".pickle", ".pickle.gz"] },
-  { name: "kinetoscope-nsight", displayName: "Nsight Systems export", extensions: [".sqlite"] },
+  {
+    name: "kinetoscope-database",
+    displayName: "Nsight Systems or ROCm trace",
+    extensions: [".sqlite", ".rpd"],
+    pattern: "_results\\.db$",
+  },
 ];
 
 /** The extension. `address` is that of the folder with `view.html`. */
@@ -46,7 +51,7 @@ export async function pluginOf(scope: SharedScope, address: string): Promise<obj
   const optional = [launcher, notebooks, restorer].filter((token) => token !== undefined);
   return {
     id: `${NAME}:plugin`,
-    description: "Opens PyTorch traces, memory snapshots and exports of Nsight Systems.",
+    description: "Opens PyTorch traces, memory snapshots, and traces of Nsight Systems and ROCm.",
     autoStart: true,
     optional,
     activate(lab: Lab, ...found: unknown[]) {

@@ -62,7 +62,7 @@ function listenForDrops(place: HTMLElement, take: (files: readonly File[]) => vo
 }
 
 const WORDS = [
-  "Drop a Kineto trace here, optionally with its Execution Trace and a memory snapshot of the same run, or the traces of several ranks. A memory snapshot alone and an SQLite export of Nsight Systems work, too. Files may be compressed with gzip or xz.",
+  "Drop a Kineto trace here, optionally with its Execution Trace and a memory snapshot of the same run, or the traces of several ranks. A memory snapshot alone, an SQLite export of Nsight Systems and a database of ROCm work, too. Files may be compressed with gzip or xz.",
   "This page reads the files itself. Its policy forbids every connection, so nothing leaves your machine.",
 ] as const;
 
@@ -77,7 +77,7 @@ function build(main: HTMLElement): [HTMLElement, HTMLInputElement, HTMLElement] 
   const input = element("input", "");
   input.type = "file";
   input.multiple = true;
-  input.accept = ".json,.gz,.xz,.kscope,.pickle,.pkl,.sqlite";
+  input.accept = ".json,.gz,.xz,.kscope,.pickle,.pkl,.sqlite,.rpd,.db";
   const label = element("label", "Choose files");
   label.append(input);
   const said = element("p", "");

@@ -1,10 +1,11 @@
 //! Converts host calls: CUDA runtime, driver, and profiler overhead.
 
 use super::device_streams::write_thread;
-use super::export_state::{ExportState, write_span};
+use super::export_state::ExportState;
 use super::name::write_code;
 use super::row::SqlRow;
 use super::row_kind::RowKind;
+use crate::read::event_text::write_span;
 
 const TAKES: &[&str] = &["start", "end", "globalTid", "nameId", "eventClass"];
 

@@ -2,9 +2,9 @@
 
 use super::device::{self, word};
 use super::export_state::ExportState;
-use super::object::JsonObject;
 use super::row::{SqlRow, SqlValue};
 use super::row_kind::RowKind;
+use crate::read::event_text::write_bytes;
 
 /// Kinds of copies, as Kineto has them, by their codes.
 const COPIES: [&str; 14] = [
@@ -47,26 +47,19 @@ fn copy(row: &SqlRow<'_>, state: &mut ExportState) {
     let kind = word(&COPIES, "ENUM_CUDA_MEMCPY_OPER", kind.integer(), state);
     let [source, target] = [source, target].map(|memory| memory_word(memory, state));
     let name = [b"Memcpy ", kind.as_slice(), b" (", &source, b" -> ", &target, b")"].concat();
-    device::event(row, state, ("gpu_memcpy", &name), |args| write_bytes(args, [start, end, bytes]));
+    device::event(row, state, ("gpu_memcpy", &name), |args| {
+        write_bytes(args, [start, end, bytes].map(SqlValue::integer));
+    });
 }
 
 fn fill(row: &SqlRow<'_>, state: &mut ExportState) {
     let [start, end, _, _, _, bytes, memory] = row.taken();
     let name = [b"Memset (", memory_word(memory, state).as_slice(), b")"].concat();
-    device::event(row, state, ("gpu_memset", &name), |args| write_bytes(args, [start, end, bytes]));
+    device::event(row, state, ("gpu_memset", &name), |args| {
+        write_bytes(args, [start, end, bytes].map(SqlValue::integer));
+    });
 }
 
 fn memory_word(memory: SqlValue<'_>, state: &ExportState) -> Vec<u8> {
     word(&MEMORIES, "ENUM_CUDA_MEM_KIND", memory.integer(), state)
-}
-
-fn write_bytes(args: &mut JsonObject<'_>, [start, end, bytes]: [SqlValue<'_>; 3]) {
-    let Some(bytes) = bytes.integer() else { return };
-    args.integer("bytes", bytes);
-    let ns = start.integer().zip(end.integer()).map_or(0, |(start, end)| end.saturating_sub(start));
-    if ns > 0 {
-        // Always as many digits: another number of them would be another template.
-        let bandwidth = format!("{:.6}", bytes as f64 / ns as f64);
-        args.field("memory bandwidth (GB/s)").extend_from_slice(bandwidth.as_bytes());
-    }
 }

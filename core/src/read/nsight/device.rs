@@ -1,10 +1,11 @@
 //! Converts device work: the fields that all kinds share, and waits and graphs.
 
-use super::device_streams::{NsightStream, process};
-use super::export_state::{ExportState, write_span};
-use super::object::JsonObject;
+use super::device_streams::{ProcessStream, process};
+use super::export_state::ExportState;
 use super::row::SqlRow;
 use super::row_kind::RowKind;
+use crate::read::event_text::write_span;
+use crate::read::json_object::JsonObject;
 
 /// The names of synchronisations, as Kineto has them, by their codes.
 const SYNCS: [&str; 5] = ["Unknown Sync", "Event Sync", "Stream Wait Event", "Stream Sync", "Context Sync"];
@@ -56,7 +57,7 @@ pub(super) fn event(
 ) {
     let [start, end, device, stream, global_pid] = row.taken();
     let process = global_pid.integer().map(process);
-    let at = NsightStream { process, device: device.integer(), number: stream.integer() };
+    let at = ProcessStream { process, device: device.integer(), number: stream.integer() };
     state.element(|event, known| {
         write_span(event, start.integer(), end.integer());
         event.text("cat", category.as_bytes());

@@ -2,11 +2,11 @@
 
 use rustc_hash::FxHashMap;
 
-use super::object::JsonObject;
+use crate::read::json_object::JsonObject;
 
 /// Devices and streams seen so far.
 #[derive(Debug, Default)]
-pub(super) struct DeviceStreams {
+pub(in crate::read) struct DeviceStreams {
     /// The GPU that a process knows under its own number.
     pub(super) gpus: FxHashMap<(i64, i64), i64>,
     /// The process whose events were the first on a stream.
@@ -15,13 +15,13 @@ pub(super) struct DeviceStreams {
 
 /// A stream of a device in a process.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct NsightStream {
+pub(in crate::read) struct ProcessStream {
     /// Number of the process, where the row has one.
-    pub(super) process: Option<i64>,
+    pub(in crate::read) process: Option<i64>,
     /// The device's number in the process.
-    pub(super) device: Option<i64>,
+    pub(in crate::read) device: Option<i64>,
     /// The stream's number in the process.
-    pub(super) number: Option<i64>,
+    pub(in crate::read) number: Option<i64>,
 }
 
 /// The process in a serialized id (`globalTid`, `globalPid`).
@@ -50,7 +50,7 @@ impl DeviceStreams {
 
     /// Writes a stream: the device in the process's place. Streams are numbered anew in every
     /// process, so those of other processes than the first have its number beside theirs.
-    pub(super) fn write_stream(&mut self, event: &mut JsonObject<'_>, at: NsightStream) {
+    pub(in crate::read) fn write_stream(&mut self, event: &mut JsonObject<'_>, at: ProcessStream) {
         let Some(device) = at.device.map(|device| self.gpu(at.process, device)) else { return };
         event.integer("pid", device);
         let Some(stream) = at.number.map(signed) else { return };
@@ -64,7 +64,7 @@ impl DeviceStreams {
     }
 
     /// Writes the same facts as arguments, with the owner of the stream.
-    pub(super) fn write_args(&self, args: &mut JsonObject<'_>, at: NsightStream) {
+    pub(in crate::read) fn write_args(&self, args: &mut JsonObject<'_>, at: ProcessStream) {
         if let Some(device) = at.device {
             let gpu = self.gpu(at.process, device);
             args.integer("device", gpu);

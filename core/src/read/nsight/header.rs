@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use super::column::SqlColumn;
 use super::export_state::{ExportNames, ExportState};
-use super::object::{JsonObject, object};
 use super::row::{RowFaults, SqlLayout, SqlRow};
 use super::row_kind::RowKind;
 use crate::read::environment::is_private_key;
+use crate::read::exported::write_counts;
+use crate::read::json_object::{JsonObject, object};
 use crate::read::secret_text::has_secret;
 use crate::read::sqlite::{SqlDatabase, SqlFault, SqlTable};
 
@@ -178,22 +179,7 @@ pub(super) fn write_unread(
     state: &ExportState,
 ) {
     header.object("nsight_unread", |counts| {
-        let mut left = MAX_COUNTED;
-        for table in unread {
-            let limit = left.min(MAX_COUNT);
-            match database.rows(table, i64::MIN).count(limit + 1) {
-                Ok(0) => {}
-                Ok(count) => {
-                    left -= count.min(limit);
-                    if count > limit {
-                        counts.text(&table.name, format!("more than {limit}").as_bytes());
-                    } else {
-                        counts.integer(&table.name, count as i64);
-                    }
-                }
-                Err(fault) => counts.text(&table.name, fault.to_string().as_bytes()),
-            }
-        }
+        write_counts(counts, database, unread.iter().copied());
         for (table, count) in &state.known.private_rows {
             counts.integer(&format!("{table}, environment"), *count);
         }
@@ -202,10 +188,6 @@ pub(super) fn write_unread(
         }
     });
 }
-
-/// Rows are counted up to so many, in one table and in all: to count them is to read them.
-const MAX_COUNT: u64 = 1_000_000;
-const MAX_COUNTED: u64 = 10_000_000;
 
 fn write_list(out: &mut Vec<u8>, items: &[Vec<u8>]) {
     out.push(b'[');

@@ -2,9 +2,9 @@
 
 use super::device;
 use super::export_state::ExportState;
-use super::object::{JsonObject, push_integer};
 use super::row::{SqlRow, SqlValue};
 use super::row_kind::RowKind;
+use crate::read::event_text::write_shape;
 
 pub(super) const KERNEL: RowKind = RowKind {
     table: "CUPTI_ACTIVITY_KIND_KERNEL",
@@ -32,8 +32,8 @@ fn kernel(row: &SqlRow<'_>, state: &mut ExportState) {
     let [_, _, _, _, _, name, grid_x, grid_y, grid_z, block_x, block_y, block_z, fixed, dynamic] = row.taken();
     let name = name.name(&mut state.known.names);
     device::event(row, state, ("kernel", &name), |args| {
-        write_shape(args, "grid", [grid_x, grid_y, grid_z]);
-        write_shape(args, "block", [block_x, block_y, block_z]);
+        write_shape(args, "grid", [grid_x, grid_y, grid_z].map(SqlValue::integer));
+        write_shape(args, "block", [block_x, block_y, block_z].map(SqlValue::integer));
         let (fixed, dynamic) = (fixed.integer(), dynamic.integer());
         if fixed.is_some() || dynamic.is_some() {
             args.integer("shared memory", fixed.unwrap_or(0).saturating_add(dynamic.unwrap_or(0)));
@@ -42,15 +42,4 @@ fn kernel(row: &SqlRow<'_>, state: &mut ExportState) {
             args.integer("dynamic shared memory", dynamic);
         }
     });
-}
-
-fn write_shape(args: &mut JsonObject<'_>, key: &str, sides: [SqlValue<'_>; 3]) {
-    if let [Some(x), Some(y), Some(z)] = sides.map(SqlValue::integer) {
-        let out = args.field(key);
-        for (mark, side) in [(b'[', x), (b',', y), (b',', z)] {
-            out.push(mark);
-            push_integer(out, side);
-        }
-        out.push(b']');
-    }
 }

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use super::device_streams::{self, process, write_thread};
-use super::export_state::{ExportState, write_span};
+use super::export_state::ExportState;
 use super::name::{NsightNames, write_code};
 use super::nvtx_names::MAX_BYTES;
 use super::nvtx_operator::{EmittedRange, is_operator_name};
-use super::object::JsonObject;
 use super::row::{SqlRow, SqlValue};
 use super::row_kind::RowKind;
+use crate::read::event_text::write_span;
+use crate::read::json_object::JsonObject;
 use crate::time::Ts;
 
 /// Rows with names. They are read first, as they may follow their uses.
@@ -68,7 +69,7 @@ fn learn(row: &SqlRow<'_>, state: &mut ExportState) {
         Some(CATEGORY | DOMAIN) if vocabulary.num_bytes > MAX_BYTES => {}
         Some(CATEGORY) => drop(vocabulary.categories.insert((process(id), domain, category), name)),
         Some(DOMAIN) => drop(vocabulary.domains.insert((process(id), domain), name)),
-        _ => state.metadata("thread_name", (process(id), device_streams::thread(id)), &name),
+        _ => state.events.metadata("thread_name", (process(id), device_streams::thread(id)), &name),
     }
 }
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::device_streams::process;
-use super::object::JsonObject;
 use super::row::SqlValue;
+use crate::read::json_object::JsonObject;
 
 /// Names of domains and categories, by process and number.
 #[derive(Debug, Default)]

@@ -1,7 +1,7 @@
 //! Recognises operators in texts of ranges: `torch.autograd.profiler.emit_nvtx` writes
 //! `aten::mm, seq = 3, op_id = 7, sizes = [[2, 3], [3, 4]], input_op_ids = [(5,0), (6,0)]`.
 
-use super::object::JsonObject;
+use crate::read::json_object::JsonObject;
 
 /// A range that `PyTorch` emitted, by the fields after its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -153,7 +153,7 @@ mod tests {
     fn written(text: &str) -> Option<(String, bool, String)> {
         let range = EmittedRange::of(text.as_bytes())?;
         let mut out = Vec::new();
-        super::super::object::object(&mut out, |args| range.write(args));
+        crate::read::json_object::object(&mut out, |args| range.write(args));
         Some((range.name.to_owned(), range.is_operator(), String::from_utf8_lossy(&out).into_owned()))
     }
 

@@ -4,10 +4,10 @@ use std::cell::Cell;
 use std::sync::Arc;
 
 use super::column::{ColumnForm, SqlColumn};
-use super::name::{MAX_TEXT_BYTES, NsightNames, write_code};
-use super::object::{JsonObject, push_text};
+use super::name::{NsightNames, write_code};
 use crate::read::environment::is_private_key;
-use crate::read::sqlite::{FindsRows, SqlContent, SqlRecord};
+use crate::read::json_object::{JsonObject, push_text};
+use crate::read::sqlite::{FindsRows, MAX_TEXT_BYTES, SqlContent, SqlRecord};
 
 /// The columns of a table with a known meaning, and the others.
 #[derive(Debug)]

@@ -26,7 +26,7 @@ pub(super) const PROCESS: RowKind = RowKind {
         let name = name.name(&mut state.known.names);
         if let Some(id) = id.integer() {
             let name = if state.known.keeps_environment { &name } else { program(&name) };
-            state.metadata("process_name", (process(id), 0), name);
+            state.events.metadata("process_name", (process(id), 0), name);
         }
     },
 };
@@ -44,6 +44,6 @@ fn name_thread(row: &SqlRow<'_>, state: &mut ExportState) {
     let [id, name] = row.taken();
     let name = name.name(&mut state.known.names);
     if let Some(id) = id.integer() {
-        state.metadata("thread_name", (process(id), thread(id)), &name);
+        state.events.metadata("thread_name", (process(id), thread(id)), &name);
     }
 }

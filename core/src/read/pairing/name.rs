@@ -129,7 +129,7 @@ fn joined<'a>(words: impl Iterator<Item = &'a [u8]>) -> Vec<u8> {
 }
 
 fn of_trace(name: &[u8]) -> Option<&[u8]> {
-    let plain = without(unpacked(name).unwrap_or(name), &[".json", ".sqlite"]);
+    let plain = without(unpacked(name).unwrap_or(name), &[".json", ".sqlite", ".rpd", "_results.db"]);
     plain.or_else(|| without(name, &[SNAPSHOT])).or_else(|| without(name, &REPORTS))
 }
 
@@ -153,8 +153,12 @@ mod tests {
 
     #[test]
     fn names_tell_traces() {
-        assert!(["a.json", "a.JSON.gz", "a.json.xz", "a.json.zst", "a.kscope", "a.nsys-rep"].into_iter().all(is_trace));
-        assert!(!["a.gz", "a.json.tar.gz", "a.jsonl", "json", "a.txt", "é"].into_iter().any(is_trace));
+        assert!(
+            ["a.json", "a.JSON.gz", "a.json.zst", "a.kscope", "a.nsys-rep", "a.rpd.gz", "1_results.db"]
+                .into_iter()
+                .all(is_trace)
+        );
+        assert!(!["a.gz", "a.json.tar.gz", "a.jsonl", "json", "a.txt", "a.db", "é"].into_iter().any(is_trace));
         assert!(["a.tar", "a.json.tgz", "a.TAR.zst", "a.zip"].into_iter().all(is_archive_name));
     }
 

@@ -13,9 +13,11 @@ mod fault;
 mod page;
 mod record;
 mod schema;
+mod texts;
 
 pub(super) use column::StoredColumn;
 pub(super) use database::{FindsRows, SqlDatabase};
 pub(super) use fault::SqlFault;
 pub(super) use record::{SqlContent, SqlRecord};
 pub(super) use schema::SqlTable;
+pub(super) use texts::{MAX_TEXT_BYTES, TextTable};

@@ -82,6 +82,7 @@ def read(  # noqa: PLR0913 - options by keyword
     * JSON, plain or compressed with gzip, xz or zstd; a Kineto trace, or an Execution Trace alone
     * a snapshot of `Trace.save`
     * an SQLite export of Nsight Systems (`nsys export --type sqlite`)
+    * a database of ROCm, of `rocprofv3` or RPD: calls, device work, markers and clocks
     * a report of Nsight Systems (`.nsys-rep`), with its export beside it or `nsys` on the path
     * a tar or zip archive: returns a TraceSet if it holds several recordings
     * a Chakra trace (`.et`): returns a Chakra

@@ -1,4 +1,4 @@
-//! Fuzzes exports of Nsight Systems: no panic in the reader, nor in what is done with the trace.
+//! Fuzzes databases of other profilers: no panic in the reader, nor in what is done with the trace.
 #![no_main]
 
 use kinetoscope_fuzz::exercise_file;

@@ -1,0 +1,202 @@
+//! Converts the tables of `rocprofv3`.
+
+use std::sync::Arc;
+
+use super::rocpd_set::{RocpdPlace, RocpdSet, message};
+use super::row::{RocmRow, integer};
+use super::stage::{RocmKnown, RocmStage};
+use super::words::{MARKER, TEXTS, category_of_domain, work};
+use crate::read::event_text::{EventText, write_bytes, write_shape, write_span};
+use crate::read::json_object::JsonObject;
+use crate::read::nsight::device_streams::{DeviceStreams, ProcessStream};
+use crate::read::sqlite::{SqlDatabase, SqlTable};
+
+const REGION: &[&str] =
+    &["start", "end", "start_id", "end_id", "pid", "tid", "track_id", "event_id", "name_id", "extdata"];
+const DISPATCH: &[&str] = &[
+    "start",
+    "end",
+    "start_id",
+    "end_id",
+    "pid",
+    "track_id",
+    "event_id",
+    "agent_id",
+    "queue_id",
+    "stream_id",
+    "kernel_id",
+    "grid_size_x",
+    "grid_size_y",
+    "grid_size_z",
+    "workgroup_size_x",
+    "workgroup_size_y",
+    "workgroup_size_z",
+    "group_segment_size",
+    "private_segment_size",
+];
+const COPY: &[&str] = &[
+    "start",
+    "end",
+    "start_id",
+    "end_id",
+    "pid",
+    "track_id",
+    "event_id",
+    "dst_agent_id",
+    "src_agent_id",
+    "queue_id",
+    "stream_id",
+    "name_id",
+    "size",
+];
+
+/// Processes that are read: several times as many as a node has devices.
+const MAX_SETS: usize = 256;
+
+/// Whether a table only adds to the rows of others.
+pub(super) fn is_support(name: &str) -> bool {
+    ["rocpd_event", "rocpd_track", "rocpd_timestamp", "rocpd_arg"].iter().any(|start| name.starts_with(start))
+}
+
+/// The tables whose rows become events; `sets` gets those that they refer to.
+pub(super) fn stages(database: &SqlDatabase<'_>, tables: &[Arc<SqlTable>], sets: &mut Vec<RocpdSet>) -> Vec<RocmStage> {
+    let mut stages = Vec::new();
+    let suffixes = tables.iter().filter_map(|table| table.name.strip_prefix(TEXTS));
+    for suffix in suffixes.take(MAX_SETS) {
+        let set = sets.len();
+        let stage = |name: &str, columns, write| {
+            let table = tables.iter().find(|table| table.name.strip_prefix(name).is_some_and(|rest| rest == suffix))?;
+            Some(RocmStage::new(table, columns, set, write))
+        };
+        let found = [
+            stage("rocpd_region", REGION, write_region),
+            stage("rocpd_kernel_dispatch", DISPATCH, write_dispatch),
+            stage("rocpd_memory_copy", COPY, write_copy),
+        ];
+        let before = stages.len();
+        stages.extend(found.into_iter().flatten());
+        // The tables of RPD have no set.
+        if stages.len() > before {
+            sets.push(RocpdSet::new(database, tables, suffix));
+        }
+    }
+    stages
+}
+
+fn write_region(row: &RocmRow<'_>, set: usize, known: &mut RocmKnown, events: &mut EventText) -> bool {
+    let [.., more] = row.taken::<10>();
+    let [start, end, start_id, end_id, process, thread, track, event, name, _] = row.taken::<10>().map(integer);
+    let set = &mut known.sets[set];
+    let Some(start) = set.time(row.database, [start, start_id]) else { return false };
+    let end = set.time(row.database, [end, end_id]);
+    let own = RocpdPlace { process, thread, ..RocpdPlace::default() };
+    let place = set.place(row.database, own, track);
+    let facts = set.facts(row.database, event);
+    let category = category_of_domain(&facts.domain);
+    let name = set.text(row.database, name);
+    let name = facts.message.or_else(|| message(more)).filter(|_| category == MARKER).unwrap_or(name);
+    events.element(|event| {
+        write_span(event, Some(start), end);
+        event.text("cat", category.as_bytes());
+        event.text("name", name.as_bytes());
+        event.integer("pid", place.process.unwrap_or(0));
+        event.integer("tid", place.thread.unwrap_or(0));
+        event.object("args", |args| {
+            if let Some(correlation) = facts.correlation.filter(|_| category != MARKER) {
+                args.integer("correlation", correlation);
+            }
+            if !facts.domain.is_empty() {
+                args.text("domain", facts.domain.as_bytes());
+            }
+        });
+    });
+    true
+}
+
+fn write_dispatch(row: &RocmRow<'_>, set: usize, known: &mut RocmKnown, events: &mut EventText) -> bool {
+    let [start, end, start_id, end_id, process, track, event, agent, queue, stream, kernel, sizes @ ..] =
+        row.taken::<19>().map(integer);
+    let RocmKnown { sets, streams, .. } = known;
+    let set = &mut sets[set];
+    let own = RocpdPlace { process, thread: None, agent, queue, stream };
+    let work = RocpdWork { times: [start, end, start_id, end_id], own, track, event };
+    let name = set.kernel(row.database, kernel);
+    let [grid_x, grid_y, grid_z, block_x, block_y, block_z, shared, scratch] = sizes;
+    let blocks = [(grid_x, block_x), (grid_y, block_y), (grid_z, block_z)];
+    // Sizes of grids are in work-items. The last block of a side may be a part of one.
+    let sides = blocks.map(|(items, block)| {
+        let (items, block) = items.zip(block.filter(|block| *block > 0))?;
+        Some(items / block + i64::from(items % block > 0))
+    });
+    work.write((row, set, streams, events), "kernel", &name, |args, _| {
+        write_shape(args, "grid", sides);
+        write_shape(args, "block", [block_x, block_y, block_z]);
+        for (key, size) in [("shared memory", shared), ("scratch memory", scratch)] {
+            if let Some(size) = size {
+                args.integer(key, size);
+            }
+        }
+    })
+}
+
+fn write_copy(row: &RocmRow<'_>, set: usize, known: &mut RocmKnown, events: &mut EventText) -> bool {
+    let [start, end, start_id, end_id, process, track, event, to, from, queue, stream, name, size] =
+        row.taken::<13>().map(integer);
+    let RocmKnown { sets, streams, .. } = known;
+    let set = &mut sets[set];
+    // A copy belongs to the device at either end.
+    let agent = [to, from].into_iter().find(|end| set.agent(*end).is_some_and(|agent| agent.is_gpu)).flatten();
+    let own = RocpdPlace { process, thread: None, agent: agent.or(to).or(from), queue, stream };
+    let copy = RocpdWork { times: [start, end, start_id, end_id], own, track, event };
+    let kind = set.text(row.database, name);
+    let (_, name) = work(&kind);
+    copy.write((row, set, streams, events), "gpu_memcpy", name.unwrap_or(kind).as_bytes(), |args, times| {
+        write_bytes(args, [times[0], times[1], size]);
+    })
+}
+
+/// Work of a device, by the columns that all kinds of it have.
+struct RocpdWork {
+    /// Start and end, and the rows of both in the table of times.
+    times: [Option<i64>; 4],
+    own: RocpdPlace,
+    track: Option<i64>,
+    event: Option<i64>,
+}
+
+impl RocpdWork {
+    /// Adds an event; false without a start or a device. `fill` gets its times.
+    fn write(
+        &self,
+        (row, set, streams, events): (&RocmRow<'_>, &mut RocpdSet, &mut DeviceStreams, &mut EventText),
+        category: &str,
+        name: &[u8],
+        fill: impl FnOnce(&mut JsonObject<'_>, [Option<i64>; 2]),
+    ) -> bool {
+        let [start, end, start_id, end_id] = self.times;
+        let Some(start) = set.time(row.database, [start, start_id]) else { return false };
+        let end = set.time(row.database, [end, end_id]);
+        let place = set.place(row.database, self.own, self.track);
+        let Some(device) = set.agent(place.agent).map(|agent| agent.index).or(place.agent) else { return false };
+        let facts = set.facts(row.database, self.event);
+        let number = place.stream.or(place.queue);
+        let at = ProcessStream { process: place.process, device: Some(device), number };
+        events.element(|event| {
+            write_span(event, Some(start), end);
+            event.text("cat", category.as_bytes());
+            event.text("name", name);
+            streams.write_stream(event, at);
+            event.object("args", |args| {
+                streams.write_args(args, at);
+                if let Some(queue) = place.queue {
+                    args.integer("queue", queue);
+                }
+                if let Some(correlation) = facts.correlation {
+                    args.integer("correlation", correlation);
+                }
+                fill(args, [Some(start), end]);
+            });
+        });
+        true
+    }
+}

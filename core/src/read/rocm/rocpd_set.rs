@@ -1,0 +1,220 @@
+//! Tables of one process in a database of `rocprofv3`.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+use serde_json::Value;
+
+use super::row::{RocmColumns, RocmLookup, integer, text};
+use crate::read::event_text::EventText;
+use crate::read::json_object::{JsonObject, object};
+use crate::read::sqlite::{FindsRows, MAX_TEXT_BYTES, SqlContent, SqlDatabase, SqlRecord, SqlTable, TextTable};
+
+/// Rows of a table of processes, threads or agents that are read.
+const MAX_ROWS: usize = 100_000;
+/// A device with a higher number has no name: names are in a list, each at its device's place.
+const MAX_DEVICE: i64 = 1023;
+
+/// Tables that the events of a process refer to.
+pub(in crate::read) struct RocpdSet {
+    texts: TextTable,
+    processes: FxHashMap<i64, i64>,
+    threads: FxHashMap<i64, i64>,
+    agents: FxHashMap<i64, RocpdAgent>,
+    /// Number and program of each process.
+    programs: Vec<(i64, Vec<u8>)>,
+    /// Number, process and name of each thread with a name.
+    thread_names: Vec<(i64, i64, Vec<u8>)>,
+    kernels: Option<RocmLookup>,
+    tracks: Option<RocmLookup>,
+    times: Option<RocmLookup>,
+    events: Option<RocmLookup>,
+}
+
+/// A processor.
+#[derive(Debug)]
+pub(super) struct RocpdAgent {
+    /// Its number among those of its kind.
+    pub(super) index: i64,
+    pub(super) is_gpu: bool,
+    name: Vec<u8>,
+}
+
+/// The processor and the program that an event belongs to.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct RocpdPlace {
+    pub(super) process: Option<i64>,
+    pub(super) thread: Option<i64>,
+    pub(super) agent: Option<i64>,
+    pub(super) queue: Option<i64>,
+    pub(super) stream: Option<i64>,
+}
+
+/// The domain of an event, the number that it shares with its call, and its text, if it is a
+/// marker.
+#[derive(Debug, Default)]
+pub(super) struct RocpdFacts {
+    pub(super) domain: String,
+    pub(super) correlation: Option<i64>,
+    pub(super) message: Option<String>,
+}
+
+impl RocpdSet {
+    /// The tables whose names end with `suffix`.
+    pub(super) fn new(database: &SqlDatabase<'_>, tables: &[Arc<SqlTable>], suffix: &str) -> Self {
+        let table =
+            |name: &str| tables.iter().find(|table| table.name.strip_prefix(name).is_some_and(|rest| rest == suffix));
+        let lookup = |name: &str, columns: &[&str]| table(name).map(|table| RocmLookup::new(table, columns));
+        let mut set = Self {
+            texts: table("rocpd_string")
+                .map(|table| TextTable::new(database, table, ["id", "string"]))
+                .unwrap_or_default(),
+            processes: FxHashMap::default(),
+            threads: FxHashMap::default(),
+            agents: FxHashMap::default(),
+            programs: Vec::new(),
+            thread_names: Vec::new(),
+            kernels: lookup("rocpd_info_kernel_symbol", &["display_name", "kernel_name"]),
+            tracks: lookup("rocpd_track", &["pid", "tid", "agent_id", "queue_id", "stream_id"]),
+            times: lookup("rocpd_timestamp", &["value"]),
+            events: lookup("rocpd_event", &["category_id", "stack_id", "extdata"]),
+        };
+        let each = |name: &str, columns: &[&str], take: &mut dyn FnMut(&RocmColumns, &SqlRecord)| {
+            let Some(table) = table(name) else { return };
+            let (columns, mut rows) = (RocmColumns::new(table, columns), database.rows(table, i64::MIN));
+            // Rows before a fault are known; later ones have no names.
+            for _ in 0..MAX_ROWS {
+                let Ok(Some(row)) = rows.next() else { break };
+                take(&columns, row);
+            }
+        };
+        each("rocpd_info_process", &["id", "pid", "command"], &mut |columns, row| set.add_process(columns.of(row)));
+        each("rocpd_info_thread", &["id", "pid", "tid", "name"], &mut |columns, row| set.add_thread(columns.of(row)));
+        let agent =
+            ["id", "type", "type_index", "logical_index", "absolute_index", "product_name", "model_name", "name"];
+        each("rocpd_info_agent", &agent, &mut |columns, row| set.add_agent(columns.of(row)));
+        set
+    }
+
+    fn add_process(&mut self, [id, process, command]: [SqlContent<'_>; 3]) {
+        let (Some(id), Some(process)) = (integer(id), integer(process)) else { return };
+        self.processes.insert(id, process);
+        // Arguments may hold secrets, folders too.
+        let program = text(command).unwrap_or_default().split(u8::is_ascii_whitespace).find(|word| !word.is_empty());
+        let program = program.and_then(|program| program.rsplit(|byte| *byte == b'/').next());
+        self.programs.extend(program.map(|program| (process, program.to_vec())));
+    }
+
+    fn add_thread(&mut self, [id, process, thread, name]: [SqlContent<'_>; 4]) {
+        let (Some(id), Some(thread)) = (integer(id), integer(thread)) else { return };
+        self.threads.insert(id, thread);
+        let process = integer(process).and_then(|process| self.processes.get(&process).copied());
+        let named = text(name).zip(process).map(|(name, process)| (thread, process, name.to_vec()));
+        self.thread_names.extend(named);
+    }
+
+    fn add_agent(&mut self, [id, kind, of_kind, logical, absolute, names @ ..]: [SqlContent<'_>; 8]) {
+        let Some(id) = integer(id) else { return };
+        let index = [of_kind, logical, absolute].into_iter().find_map(integer).unwrap_or(id);
+        let name = names.into_iter().find_map(text).unwrap_or_default().to_vec();
+        self.agents.insert(id, RocpdAgent { index, is_gpu: text(kind) == Some(b"GPU"), name });
+    }
+
+    pub(super) fn agent(&self, id: Option<i64>) -> Option<&RocpdAgent> {
+        self.agents.get(&id?)
+    }
+
+    pub(super) fn text(&mut self, database: &dyn FindsRows, id: Option<i64>) -> String {
+        let text = id.and_then(|id| self.texts.text(database, id)).unwrap_or_default();
+        String::from_utf8_lossy(&text).into_owned()
+    }
+
+    /// The name of a kernel.
+    pub(super) fn kernel(&self, database: &dyn FindsRows, id: Option<i64>) -> Vec<u8> {
+        let Some((record, columns)) = lookup(self.kernels.as_ref(), database, id) else { return Vec::new() };
+        let names: [SqlContent<'_>; 2] = columns.of(&record);
+        let is_short = |name: &&[u8]| name.len() <= MAX_TEXT_BYTES;
+        names.into_iter().filter_map(text).find(is_short).unwrap_or_default().to_vec()
+    }
+
+    /// A time: the value itself, or that of a row in the table of times.
+    pub(super) fn time(&self, database: &dyn FindsRows, [value, id]: [Option<i64>; 2]) -> Option<i64> {
+        let of_row = || {
+            let (record, columns) = lookup(self.times.as_ref(), database, id)?;
+            let [value] = columns.of(&record);
+            integer(value)
+        };
+        value.or_else(of_row)
+    }
+
+    /// The place of an event, by its own columns or by those of its track.
+    pub(super) fn place(&self, database: &dyn FindsRows, own: RocpdPlace, track: Option<i64>) -> RocpdPlace {
+        let of_track = lookup(self.tracks.as_ref(), database, track).map(|(record, columns)| {
+            let [process, thread, agent, queue, stream] = columns.of(&record).map(integer);
+            RocpdPlace { process, thread, agent, queue, stream }
+        });
+        let found = of_track.unwrap_or_default();
+        RocpdPlace {
+            process: own.process.or(found.process).map(|id| self.processes.get(&id).copied().unwrap_or(id)),
+            thread: own.thread.or(found.thread).map(|id| self.threads.get(&id).copied().unwrap_or(id)),
+            agent: own.agent.or(found.agent),
+            queue: own.queue.or(found.queue),
+            stream: own.stream.or(found.stream),
+        }
+    }
+
+    /// The facts of an event.
+    pub(super) fn facts(&mut self, database: &dyn FindsRows, event: Option<i64>) -> RocpdFacts {
+        let Some((record, columns)) = lookup(self.events.as_ref(), database, event) else {
+            return RocpdFacts::default();
+        };
+        let [category, correlation, more] = columns.of(&record);
+        RocpdFacts {
+            correlation: integer(correlation),
+            message: message(more),
+            domain: self.text(database, integer(category)),
+        }
+    }
+
+    /// Writes the names of processes and threads.
+    pub(super) fn write_names(&self, events: &mut EventText) {
+        for (process, program) in &self.programs {
+            events.metadata("process_name", (*process, 0), program);
+        }
+        for (thread, process, name) in &self.thread_names {
+            events.metadata("thread_name", (*process, *thread), name);
+        }
+    }
+}
+
+/// Writes the devices that the processes know.
+pub(super) fn write_devices(sets: &[RocpdSet], header: &mut JsonObject<'_>) {
+    let agents = || sets.iter().flat_map(|set| set.agents.values());
+    let gpus = || agents().filter(|agent| agent.is_gpu && (0..=MAX_DEVICE).contains(&agent.index));
+    let Some(last) = gpus().map(|agent| agent.index).max() else { return };
+    let out = header.field("deviceProperties");
+    for index in 0..=last {
+        out.push(if index == 0 { b'[' } else { b',' });
+        let name = gpus().find(|agent| agent.index == index).map_or(&b""[..], |agent| &agent.name);
+        object(out, |device| {
+            device.integer("id", index);
+            device.text("name", name);
+        });
+    }
+    out.push(b']');
+}
+
+fn lookup<'t>(
+    table: Option<&'t RocmLookup>,
+    database: &dyn FindsRows,
+    id: Option<i64>,
+) -> Option<(SqlRecord, &'t RocmColumns)> {
+    table?.row(database, id?)
+}
+
+/// The text of a marker, in the facts of its event.
+pub(super) fn message(more: SqlContent<'_>) -> Option<String> {
+    let more = text(more).filter(|more| more.len() <= MAX_TEXT_BYTES)?;
+    let value: Value = serde_json::from_slice(more).ok()?;
+    value.get("message")?.as_str().map(str::to_owned)
+}
