@@ -55,7 +55,7 @@ mod _native {
     #[pymodule_export]
     use crate::name::{is_archive_name, is_execution, is_report, is_trace, natural, rank_of};
     #[pymodule_export]
-    use crate::rank_tables::rank_tables;
+    use crate::rank_tables::{rank_tables, write_chrome_of_job};
     #[pymodule_export]
     use crate::reading::Reading;
     #[pymodule_export]

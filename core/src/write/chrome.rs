@@ -1,10 +1,13 @@
 //! Writes Chrome's JSON as Kineto does, for other viewers.
 
 use std::io;
+use std::sync::Arc;
 
 use super::micros::write_micros;
 use crate::id::StrId;
 use crate::json::write_string;
+use crate::link::LinkedTrace;
+use crate::link::rank::JobRanks;
 use crate::sort;
 use crate::time::{Dur, Ts};
 use crate::trace::Trace;
@@ -30,23 +33,67 @@ use crate::trace::flow::{FlowId, GAP};
 /// ```
 pub fn write_chrome(trace: &Trace, out: &mut dyn io::Write) -> io::Result<()> {
     let mut text = String::from("{");
-    for (key, value) in &trace.header {
-        write_string(&mut text, trace.strings.text(*key));
+    write_header(&mut text, trace, |_| true);
+    text.push_str("\"traceEvents\":[\n");
+    out.write_all(text.as_bytes())?;
+    let base_ns = trace.base_ns;
+    let mut writer = ChromeWriter { trace, text, base_ns, label: String::new(), shift_ns: 0, first_flow: 0 };
+    writer.elements(in_order(trace), true, out)?;
+    out.write_all(b"\n]}\n")?;
+    out.flush()
+}
+
+/// Writes the traces of a job as one file for other viewers. A process is named by its rank and its
+/// number, as `rank 3: 4242`, so that [`MergedRanks`](crate::link::MergedRanks) finds the ranks.
+/// With `is_aligned`, times are those of the clock of the first trace, as far as communications
+/// tell; else they are as recorded.
+///
+/// The header is that of the first trace, without facts about its rank. Elements that were not kept
+/// have no place, so ids are other ones.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write_chrome_of_job(
+    traces: &[(Option<i64>, Arc<LinkedTrace>)],
+    is_aligned: bool,
+    out: &mut dyn io::Write,
+) -> io::Result<()> {
+    let ranks = JobRanks::new(traces.to_vec(), is_aligned);
+    let first = traces.first().map(|(_, linked)| &linked.trace);
+    let mut text = String::from("{");
+    if let Some(trace) = first {
+        write_header(&mut text, trace, |key| !OF_RANK.contains(&key));
+    }
+    text.push_str("\"traceEvents\":[\n");
+    out.write_all(text.as_bytes())?;
+    let (mut is_first, mut first_flow) = (true, 0_u64);
+    for (at, member) in ranks.members.iter().enumerate() {
+        let trace = &member.linked.trace;
+        let shift_ns = member.clock.filter(|_| is_aligned).map_or(0, |clock| clock.offset_ns);
+        let base_ns = first.map_or(0, |trace| trace.base_ns);
+        let label = member.rank.map_or_else(|| format!("trace {at}: "), |rank| format!("rank {rank}: "));
+        let mut writer = ChromeWriter { trace, text: std::mem::take(&mut text), base_ns, label, shift_ns, first_flow };
+        let kept = in_order(trace).filter(|element| !matches!(element, ChromeElement::Gap));
+        is_first = writer.elements(kept, is_first, out)?;
+        let last = trace.flows.iter().filter_map(|flow| if let FlowId::Number(id) = flow.id { Some(id) } else { None });
+        first_flow = first_flow.saturating_add(last.max().map_or(0, |last| last.saturating_add(1)));
+        text = writer.text;
+    }
+    out.write_all(b"\n]}\n")?;
+    out.flush()
+}
+
+/// Keys of a header that tell of one rank alone.
+const OF_RANK: [&str; 4] = ["distributedInfo", "traceName", "trace_id", "kinetoscope_edits"];
+
+/// Writes some keys of the header.
+fn write_header(text: &mut String, trace: &Trace, is_wanted: impl Fn(&str) -> bool) {
+    for (key, value) in trace.header.iter().filter(|(key, _)| is_wanted(trace.strings.text(*key))) {
+        write_string(text, trace.strings.text(*key));
         text.push(':');
         text.push_str(trace.strings.text(*value));
         text.push_str(",\n");
     }
-    text.push_str("\"traceEvents\":[\n");
-    out.write_all(text.as_bytes())?;
-    let mut writer = ChromeWriter { trace, text, base_ns: trace.base_ns };
-    for (at, element) in in_order(trace).enumerate() {
-        writer.text.clear();
-        writer.text.push_str(if at == 0 { "" } else { ",\n" });
-        writer.element(element);
-        out.write_all(writer.text.as_bytes())?;
-    }
-    out.write_all(b"\n]}\n")?;
-    out.flush()
 }
 
 /// An element of `traceEvents`: a row of one of the tables.
@@ -83,9 +130,32 @@ struct ChromeWriter<'a> {
     trace: &'a Trace,
     text: String,
     base_ns: i64,
+    /// Text before the numbers of processes, to tell those of several traces apart.
+    label: String,
+    /// Time by which the clock of the trace is ahead.
+    shift_ns: i64,
+    /// Number that is added to those of flows, likewise.
+    first_flow: u64,
 }
 
 impl ChromeWriter<'_> {
+    /// Writes elements; `is_first` tells whether none was written before, and so does the result.
+    fn elements(
+        &mut self,
+        elements: impl Iterator<Item = ChromeElement>,
+        mut is_first: bool,
+        out: &mut dyn io::Write,
+    ) -> io::Result<bool> {
+        for element in elements {
+            self.text.clear();
+            self.text.push_str(if std::mem::take(&mut is_first) { "" } else { ",\n" });
+            self.element(element);
+            out.write_all(self.text.as_bytes())?;
+        }
+        self.text.clear();
+        Ok(is_first)
+    }
+
     fn element(&mut self, element: ChromeElement) {
         let trace = self.trace;
         match element {
@@ -140,8 +210,11 @@ impl ChromeWriter<'_> {
         self.open(flow.phase.letter(), flow.name, flow.category);
         self.text.push_str(",\"id\":");
         match flow.id {
-            FlowId::Number(id) => self.text.push_str(&id.to_string()),
-            FlowId::Text(id) => write_string(&mut self.text, self.trace.strings.text(id)),
+            FlowId::Number(id) => self.text.push_str(&id.saturating_add(self.first_flow).to_string()),
+            FlowId::Text(id) => {
+                let text = [&self.label, self.trace.strings.text(id)].concat();
+                write_string(&mut self.text, &text);
+            }
         }
         self.place(track.process, track.thread);
         self.time(flow.time);
@@ -161,13 +234,17 @@ impl ChromeWriter<'_> {
     }
 
     fn place(&mut self, process: StrId, thread: StrId) {
-        for (key, value) in [(",\"pid\":", process), (",\"tid\":", thread)] {
-            if value == StrId::EMPTY {
+        for (key, value, is_labelled) in [(",\"pid\":", process, !self.label.is_empty()), (",\"tid\":", thread, false)]
+        {
+            if value == StrId::EMPTY && !is_labelled {
                 continue;
             }
             self.text.push_str(key);
             let text = self.trace.strings.text(value);
-            if text.parse::<i64>().is_ok_and(|number| number.to_string() == text) {
+            if is_labelled {
+                let text = [&self.label, text].concat();
+                write_string(&mut self.text, text.trim_end());
+            } else if text.parse::<i64>().is_ok_and(|number| number.to_string() == text) {
                 self.text.push_str(text);
             } else {
                 write_string(&mut self.text, text);
@@ -177,7 +254,8 @@ impl ChromeWriter<'_> {
 
     fn time(&mut self, time: Ts) {
         self.text.push_str(",\"ts\":");
-        write_micros(&mut self.text, time.0.wrapping_sub(self.base_ns), !self.trace.has_coarse_times);
+        let ns = time.0.wrapping_sub(self.shift_ns).wrapping_sub(self.base_ns);
+        write_micros(&mut self.text, ns, !self.trace.has_coarse_times || ns % 1000 != 0);
     }
 
     /// Writes the keys beside `args`, then `args`, then the closing bracket.

@@ -13,6 +13,7 @@ from kinetoscope._analysis.job_methods import JobAnalyses
 from kinetoscope._base import lazy, text
 from kinetoscope._base.progress import bar
 from kinetoscope._base.threads import for_each
+from kinetoscope._export.job_files import JobFiles
 from kinetoscope._export.tables import Part, export
 from kinetoscope._io.discovery import Pair
 from kinetoscope._io.paths import natural
@@ -30,7 +31,7 @@ _MAX_SHOWN_SKIPPED = 10
 _PICTURE_WIDTH_PX = 900
 
 
-class TraceSet(JobAnalyses):
+class TraceSet(JobAnalyses, JobFiles):
     """All traces of a job, in order of rank. Returned by `kinetoscope.read_dir`.
 
     A rank may have several windows: `job[rank]` is the first, `job.windows(rank)` lists all.

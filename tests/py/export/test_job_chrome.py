@@ -1,0 +1,81 @@
+"""All ranks of a job in one Chrome trace."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import kinetoscope as ks
+import pytest
+
+if TYPE_CHECKING:
+    from kinetoscope.trace_set import TraceSet
+
+pytestmark = pytest.mark.unit
+
+
+@pytest.fixture(scope="module")
+def job(data: Path) -> TraceSet:
+    return ks.read_dir(data / "mlp_gloo")
+
+
+def read_job(path: Path) -> TraceSet:
+    job = ks.read(path)
+    assert isinstance(job, ks.TraceSet)
+    return job
+
+
+def elements(path: Path) -> list[dict[str, Any]]:
+    text = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+    found: list[dict[str, Any]] = json.loads(text)["traceEvents"]
+    return found
+
+
+def facts(trace: ks.Trace) -> list[tuple[object, ...]]:
+    return sorted(trace.events.select("name", "kind", "dur_ns").rows())
+
+
+def test_the_file_reads_back_as_the_job(job: TraceSet, tmp_path: Path) -> None:
+    path = job.to_chrome(tmp_path / "job.json.gz")
+    again = read_job(path)
+    assert again.ranks == job.ranks == [0, 1]
+    for rank in job.ranks:
+        assert facts(again[rank]) == facts(job[rank])
+    collectives = [of.collectives().select("rank", "collective").rows() for of in (job, again)]
+    assert collectives[0]
+    assert sorted(collectives[0]) == sorted(collectives[1])
+
+
+def test_times_are_on_one_clock_or_as_recorded(job: TraceSet, tmp_path: Path) -> None:
+    offsets = dict(job.clock_offsets.select("rank", "offset_ns").rows())
+    aligned: tuple[Literal["clocks", "recorded"], ...] = ("clocks", "recorded")
+    for align in aligned:
+        again = read_job(job.to_chrome(tmp_path / f"{align}.json", align=align))
+        for rank in job.ranks:
+            before, after = (sorted(of[rank].events.select("start_ns").rows()) for of in (job, again))
+            shifts = {a - b for (a,), (b,) in zip(before, after, strict=True)}
+            assert shifts == {(offsets[rank] or 0) if align == "clocks" else 0}, (align, rank)
+
+
+def test_processes_and_flows_of_the_ranks_are_told_apart(job: TraceSet, tmp_path: Path) -> None:
+    found = elements(job.to_chrome(tmp_path / "job.json"))
+    processes = {str(element["pid"]) for element in found}
+    assert all(process.startswith(("rank 0", "rank 1")) for process in processes)
+    flows: dict[object, set[str]] = {}
+    for element in found:
+        if element["ph"] in "stf":
+            flows.setdefault((element["cat"], element["id"]), set()).add(str(element["pid"]).split(":")[0])
+    assert flows
+    assert all(len(ranks) == 1 for ranks in flows.values())
+
+
+def test_ranks_may_be_chosen_and_mistakes_are_told(job: TraceSet, tmp_path: Path) -> None:
+    found = elements(job.to_chrome(tmp_path / "one.json", rank=1))
+    assert {str(element["pid"]).split(":")[0] for element in found} == {"rank 1"}
+    with pytest.raises(ValueError, match="found 'start'"):
+        job.to_chrome(tmp_path / "x.json", align="start")  # type: ignore[arg-type] - the mistake
+    with pytest.raises(ValueError, match=r"found \[7\]"):
+        job.to_chrome(tmp_path / "x.json", rank=7)
+    assert not (tmp_path / "x.json").exists()
