@@ -84,8 +84,9 @@ pub(super) fn stages(database: &SqlDatabase<'_>, tables: &[Arc<SqlTable>], sets:
 }
 
 fn write_region(row: &RocmRow<'_>, set: usize, known: &mut RocmKnown, events: &mut EventText) -> bool {
-    let [.., more] = row.taken::<10>();
-    let [start, end, start_id, end_id, process, thread, track, event, name, _] = row.taken::<10>().map(integer);
+    let values = row.taken::<10>();
+    let [.., more] = values;
+    let [start, end, start_id, end_id, process, thread, track, event, name, _] = values.map(integer);
     let set = &mut known.sets[set];
     let Some(start) = set.time(row.database, [start, start_id]) else { return false };
     let end = set.time(row.database, [end, end_id]);
@@ -94,7 +95,8 @@ fn write_region(row: &RocmRow<'_>, set: usize, known: &mut RocmKnown, events: &m
     let facts = set.facts(row.database, event);
     let category = category_of_domain(&facts.domain);
     let name = set.text(row.database, name);
-    let name = facts.message.or_else(|| message(more)).filter(|_| category == MARKER).unwrap_or(name);
+    let told = (category == MARKER).then(|| facts.message.or_else(|| message(more))).flatten();
+    let name = told.unwrap_or(name);
     events.element(|event| {
         write_span(event, Some(start), end);
         event.text("cat", category.as_bytes());

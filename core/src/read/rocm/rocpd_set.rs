@@ -6,6 +6,7 @@ use rustc_hash::FxHashMap;
 use serde_json::Value;
 
 use super::row::{RocmColumns, RocmLookup, integer, text};
+use super::words::{MARKER, category_of_domain};
 use crate::read::event_text::EventText;
 use crate::read::json_object::{JsonObject, object};
 use crate::read::sqlite::{FindsRows, MAX_TEXT_BYTES, SqlContent, SqlDatabase, SqlRecord, SqlTable, TextTable};
@@ -169,11 +170,10 @@ impl RocpdSet {
             return RocpdFacts::default();
         };
         let [category, correlation, more] = columns.of(&record);
-        RocpdFacts {
-            correlation: integer(correlation),
-            message: message(more),
-            domain: self.text(database, integer(category)),
-        }
+        let domain = self.text(database, integer(category));
+        // Only markers have a text; a parser for the others would take time at each event.
+        let message = (category_of_domain(&domain) == MARKER).then(|| message(more)).flatten();
+        RocpdFacts { correlation: integer(correlation), message, domain }
     }
 
     /// Writes the names of processes and threads.
