@@ -69,7 +69,7 @@ function asksOf(end: number): Asks {
       part: 0,
       iteration: undefined,
       phase: undefined,
-      change: undefined,
+      against: undefined,
       trimmed: true,
       options: {},
     },

@@ -466,8 +466,8 @@ interface Exchange {
       iteration?: number | undefined;
       phase?: string | undefined;
       trimmed?: boolean;
-      /** The change from the first trace to the second. */
-      change?: boolean | undefined;
+      /** The trace to compare with: frames then have their change since that one. */
+      against?: number | undefined;
       options?: object;
     };
     answer: FlameFrames;
