@@ -29,6 +29,7 @@ pub mod label;
 pub mod link;
 pub mod memory;
 pub mod operator_name;
+mod perfetto;
 pub mod read;
 pub mod replay;
 pub mod schema;

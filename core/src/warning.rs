@@ -97,6 +97,9 @@ pub enum WarningKind {
     OversizedValue,
     /// A table of a database that cannot be read to its end.
     DamagedTable,
+    /// A packet of a Perfetto trace that is damaged, refers to lost packets, or has no known time or
+    /// kind; or one before which packets were lost.
+    LostPacket,
     /// A value in a database that is too long, has a wrong type, or refers to a missing row.
     InvalidValue,
     /// A message of a Chakra trace with fields that the schema does not know, or not laid out as
@@ -220,6 +223,7 @@ impl WarningKind {
             Self::SharedRow => "shared_row",
             Self::OversizedValue => "oversized_value",
             Self::DamagedTable => "damaged_table",
+            Self::LostPacket => "lost_packet",
             Self::InvalidValue => "invalid_value",
             Self::IrregularMessage => "irregular_message",
             Self::BackwardDependency => "backward_dependency",
@@ -340,6 +344,9 @@ impl WarningKind {
             Self::SharedRow => "a row or a list of rows occurs in two places: read at the first one",
             Self::OversizedValue => "a value is nested too deeply or referenced too often: omitted",
             Self::DamagedTable => "a database table is truncated or damaged: rows before the damage were read",
+            Self::LostPacket => {
+                "a Perfetto packet is damaged, has no known time or kind, or comes after lost packets: left out if unreadable"
+            }
             Self::InvalidValue => {
                 "a database value is too long, has a wrong type, or refers to a missing row: treated as absent"
             }

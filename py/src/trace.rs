@@ -19,6 +19,7 @@ use kinetoscope::write::chakra::{chakra_from_collectives, comm_groups};
 use kinetoscope::write::chrome::write_chrome;
 use kinetoscope::write::et_plus::{EtPlusRules, write_et_plus};
 use kinetoscope::write::execution::write_execution;
+use kinetoscope::write::perfetto::write_perfetto;
 use kinetoscope::{Error, ErrorKind, Limits, LinkedTrace, write_snapshot};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
@@ -174,6 +175,12 @@ impl Trace {
     fn write_chrome(&self, py: Python<'_>, path: String, gzip: bool) -> PyResult<()> {
         let trace = &self.linked.trace;
         written(py, &path, gzip, |out| write_chrome(trace, out))
+    }
+
+    /// Writes a Perfetto trace, in a gzip stream or plain.
+    fn write_perfetto(&self, py: Python<'_>, path: String, gzip: bool) -> PyResult<()> {
+        let linked = &self.linked;
+        written(py, &path, gzip, |out| write_perfetto(linked, out))
     }
 
     /// Writes the Execution Trace's JSON, in a gzip stream or plain.

@@ -122,6 +122,7 @@ impl TraceBuilder {
         let num_warned = self.num_warned;
         let row = match element.phase {
             b'X' => Some(self.complete(element)),
+            b'B' => Some(self.event(element, Dur(0))),
             b'i' | b'I' => self.instant(element),
             b's' | b't' | b'f' => self.flow(element),
             _ => return self.push_other(element),
@@ -139,7 +140,6 @@ impl TraceBuilder {
 
     fn push_other(&mut self, element: &TraceElement<'_>) -> bool {
         match element.phase {
-            b'B' => self.push_begin(element),
             b'E' => self.push_end(element),
             b'C' => self.push_counter(element),
             b'M' => self.push_metadata(element),
@@ -204,6 +204,9 @@ impl TraceBuilder {
         let (position, time) = (self.position, Ts(own.time));
         match phase {
             b'X' | b'B' => {
+                if phase == b'B' {
+                    self.note_begin();
+                }
                 let (kind, is_on_device) = self.kind(category, place);
                 let track = if is_on_device { self.stream_track(place, args) } else { self.thread_track(place) };
                 let (start, dur) = (time, Dur(own.dur));

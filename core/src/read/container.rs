@@ -3,6 +3,7 @@
 use super::flight::is_flight_recorder;
 use super::foreign::of_binary;
 use super::memory::is_memory_snapshot;
+use super::perfetto::is_perfetto;
 use super::pickle::NEWEST_PROTOCOL;
 use super::timeline::is_memory_timeline;
 use crate::write::snapshot::MAGIC;
@@ -38,6 +39,8 @@ pub enum Container {
     MemoryTimeline,
     /// An `SQLite` database, perhaps an export of Nsight Systems.
     Sqlite,
+    /// A trace of Perfetto in protobuf.
+    Perfetto,
     /// Metrics sampled beside a trace, as JSON lines.
     Metrics,
     /// Nothing at all.
@@ -64,6 +67,7 @@ impl Container {
             Self::FlightRecorder => "a flight recorder",
             Self::MemoryTimeline => "a memory timeline",
             Self::Sqlite => "an SQLite database",
+            Self::Perfetto => "a Perfetto trace",
             Self::Metrics => "sampled metrics without their trace (read both files together)",
             Self::Empty => "an empty file",
             Self::Other(words) => words,
@@ -73,7 +77,7 @@ impl Container {
     /// Whether a file like this may hold a trace.
     #[cfg(feature = "archives")]
     pub fn may_be_recording(self) -> bool {
-        self.is_stream() || matches!(self, Self::Json | Self::Snapshot | Self::Sqlite)
+        self.is_stream() || matches!(self, Self::Json | Self::Snapshot | Self::Sqlite | Self::Perfetto)
     }
 
     pub(super) fn is_stream(self) -> bool {
@@ -141,6 +145,9 @@ pub fn sniff(head: &[u8]) -> Container {
         (None, Some(b'{')) if is_flight_recorder(text) => Container::FlightRecorder,
         (None, Some(b'[')) if is_memory_timeline(text) => Container::MemoryTimeline,
         (None, Some(b'{' | b'[')) => Container::Json,
+        (None, Some(_)) if head.first() == Some(&0x0a) && of_binary(head).is_none() && is_perfetto(head) => {
+            Container::Perfetto
+        }
         (None, _) if head.iter().any(|byte| *byte < b'\t') => Container::Other(of_binary(head).unwrap_or(BINARY)),
         (None, _) => Container::Other(of_binary(head).unwrap_or("text that is not a JSON object or array")),
     }

@@ -22,13 +22,27 @@ impl EventText {
     }
 
     /// Adds a metadata element: the name of a process or a thread.
-    pub(super) fn metadata(&mut self, what: &str, (process, thread): (i64, i64), name: &[u8]) {
+    pub(super) fn metadata(&mut self, what: &str, place: (i64, i64), name: &[u8]) {
+        self.about(what, place, |args| args.text("name", name));
+    }
+
+    /// Adds what a process is called besides its name.
+    pub(super) fn labels(&mut self, place: (i64, i64), labels: &[u8]) {
+        self.about("process_labels", place, |args| args.text("labels", labels));
+    }
+
+    /// Adds the place of a process or a thread among the others.
+    pub(super) fn sort_index(&mut self, what: &str, place: (i64, i64), index: i64) {
+        self.about(what, place, |args| args.integer("sort_index", index));
+    }
+
+    fn about(&mut self, what: &str, (process, thread): (i64, i64), fill: impl FnOnce(&mut JsonObject<'_>)) {
         self.element(|event| {
             event.text("ph", b"M");
             event.text("name", what.as_bytes());
             event.integer("pid", process);
             event.integer("tid", thread);
-            event.object("args", |args| args.text("name", name));
+            event.object("args", fill);
         });
     }
 }

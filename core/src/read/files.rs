@@ -8,6 +8,7 @@ use super::container::{Container, sniff};
 use super::database::read_database_into;
 use super::input::{Input, Limits, ReadProgress};
 use super::json_text::read_text;
+use super::perfetto::read_perfetto;
 use super::recording::Recording;
 use super::text_window::TextWindow;
 #[cfg(feature = "chakra")]
@@ -122,6 +123,9 @@ pub(super) fn read_window(
         // All of it is in memory by now: nothing more is read of the file.
         let watch = watch.map(|mut tell| -> ReadProgress<'_> { Box::new(move |_| tell(0)) });
         return read_database_into(Cursor::new(window.text()), name, watch, limits, builder);
+    }
+    if sniff(window.text()) == Container::Perfetto {
+        return read_perfetto(window, name, watch, limits, builder);
     }
     if sniff(window.text()) == Container::Metrics {
         window.gather()?;

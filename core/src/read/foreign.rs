@@ -1,11 +1,10 @@
 //! Names files of other tools that are no readable traces, and their readable alternatives.
 
+use super::wire::varint;
+
 /// Keys of JSON objects, with the format that they tell.
 const OBJECTS: [(&[&str], &str); 6] = [
-    (
-        &["rocprofiler-sdk-tool"],
-        "results of rocprofv3 in JSON (write them with `--output-format pftrace` for Perfetto)",
-    ),
+    (&["rocprofiler-sdk-tool"], "results of rocprofv3 in JSON (write them with `--output-format pftrace`)"),
     (&["$schema", "shared", "profiles"], "a profile for speedscope (write it in Chrome's trace format instead)"),
     (&["meta", "libs", "threads"], "a profile for the Firefox Profiler (write it in Chrome's trace format instead)"),
     (&["frame", "metrics", "children"], PROTON),
@@ -34,9 +33,6 @@ pub(super) fn of_binary(head: &[u8]) -> Option<&'static str> {
         [0x0a, ..] if is_x_space(head) => {
             Some("an XSpace of XLA's profiler in protobuf (read the `.trace.json.gz` beside it)")
         }
-        [0x0a, ..] if is_perfetto(head) => {
-            Some("a Perfetto trace in protobuf (convert it with `traceconv json FILE trace.json`)")
-        }
         _ if has("QuadDCommon") || has("NVIDIA Nsight Systems") => {
             Some("a report of Nsight Systems (export it with `nsys export --type sqlite`)")
         }
@@ -56,31 +52,9 @@ fn is_x_space(head: &[u8]) -> bool {
     [&b"/host:"[..], b"/device:", b"Task Environment"].iter().any(|start| name.starts_with(start))
 }
 
-/// A Perfetto trace has packets alone (field 1). A packet starts with a field of a number that
-/// Perfetto uses.
-fn is_perfetto(head: &[u8]) -> bool {
-    let Some((length, packet)) = message(head) else { return false };
-    let Some((tag, _)) = varint(packet) else { return false };
-    let (field, wire) = (tag >> 3, tag & 7);
-    let is_field = (1..=900).contains(&field) && matches!(wire, 0 | 1 | 2 | 5);
-    let next = usize::try_from(length).ok().and_then(|length| packet.get(length));
-    is_field && length > 0 && next.is_none_or(|byte| *byte == 0x0a)
-}
-
 /// Length and rest of a message in field 1.
 fn message(head: &[u8]) -> Option<(u64, &[u8])> {
     varint(head.strip_prefix(&[0x0a])?)
-}
-
-fn varint(bytes: &[u8]) -> Option<(u64, &[u8])> {
-    let mut value = 0_u64;
-    for (at, byte) in bytes.iter().take(10).enumerate() {
-        value |= u64::from(byte & 0x7f).checked_shl(7 * at as u32)?;
-        if byte & 0x80 == 0 {
-            return Some((value, &bytes[at + 1..]));
-        }
-    }
-    None
 }
 
 #[cfg(test)]
@@ -93,8 +67,6 @@ mod tests {
         let unnumbered = b"\x0a\x20\x12\x09/host:CPU";
         assert!(of_binary(x_space).is_some_and(|words| words.contains("XSpace")));
         assert!(of_binary(unnumbered).is_some_and(|words| words.contains("XSpace")));
-        let packets = b"\x0a\x04\x40\x01\x50\x01\x0a\x02\x40\x02";
-        assert!(of_binary(packets).is_some_and(|words| words.contains("traceconv")));
         for other in [
             &b"\x0a"[..],
             b"\x0a\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff",

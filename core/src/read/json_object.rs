@@ -20,12 +20,27 @@ pub(super) fn object(out: &mut Vec<u8>, fill: impl FnOnce(&mut JsonObject<'_>)) 
 impl JsonObject<'_> {
     /// Starts a field; the caller appends its value to the returned text.
     pub(super) fn field(&mut self, key: &str) -> &mut Vec<u8> {
+        self.field_of(key.as_bytes())
+    }
+
+    /// The same for a key that a file gives.
+    pub(super) fn field_of(&mut self, key: &[u8]) -> &mut Vec<u8> {
         if !std::mem::take(&mut self.is_empty) {
             self.out.push(b',');
         }
-        push_text(self.out, key.as_bytes());
+        push_text(self.out, key);
         self.out.push(b':');
         self.out
+    }
+
+    /// Takes the fields of an object that was written before.
+    pub(super) fn keys_of(&mut self, object: &[u8]) {
+        if object.len() > 2 {
+            if !std::mem::take(&mut self.is_empty) {
+                self.out.push(b',');
+            }
+            self.out.extend_from_slice(&object[1..object.len() - 1]);
+        }
     }
 
     pub(super) fn object(&mut self, key: &str, fill: impl FnOnce(&mut JsonObject<'_>)) {

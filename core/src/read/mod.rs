@@ -33,6 +33,7 @@ mod nsight;
 mod open;
 mod pairing;
 mod pairs;
+mod perfetto;
 mod pickle;
 mod pipe;
 mod recording;
@@ -46,6 +47,7 @@ mod text_window;
 mod timeline;
 mod trace_array;
 mod tracks;
+mod wire;
 #[cfg(feature = "archives")]
 mod zstd;
 

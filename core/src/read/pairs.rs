@@ -6,14 +6,18 @@ use super::builder::TraceBuilder;
 use super::element::TraceElement;
 use super::tracks::TrackKey;
 use crate::sort;
-use crate::time::{Dur, Ts};
+use crate::time::{Ts, ns_from_micros};
 use crate::trace::args::{ArgsRef, ArgsTemplate, FieldValue};
 use crate::warning::WarningKind;
+
+/// The begin of an end is looked for among so many open ones.
+const MAX_OPEN: usize = 100;
 
 /// Begins and ends seen so far.
 #[derive(Debug, Default)]
 pub(super) struct DurationPairs {
-    begins: Vec<usize>,
+    /// Rows of the begins.
+    begins: Vec<u32>,
     ends: Vec<DurationEnd>,
 }
 
@@ -22,68 +26,88 @@ struct DurationEnd {
     place: TrackKey,
     time: Ts,
     position: u32,
+    /// The start of its begin, where the end has a duration.
+    start: Option<Ts>,
     args: Option<ArgsRef>,
 }
 
-#[derive(Debug, Clone, Copy)]
-enum PairMark {
-    Begin(usize),
-    End(DurationEnd),
+impl DurationEnd {
+    /// Its place in the order of time. An end that is known to be of an earlier begin comes before
+    /// all begins of its time.
+    fn key(&self) -> PairKey {
+        let is_of_earlier = self.start.is_some_and(|start| start < self.time);
+        (self.place, self.time, !is_of_earlier, self.position)
+    }
 }
 
+/// The order of begins and ends: by place, time, and position.
+type PairKey = (TrackKey, Ts, bool, u32);
+
 impl TraceBuilder {
-    /// Adds a row that is without a duration until its end is found.
-    pub(super) fn push_begin(&mut self, element: &TraceElement<'_>) {
-        self.pairs.begins.push(self.trace.events.len());
-        let row = self.event(element, Dur(0));
-        self.put(row);
+    /// Keeps a row that is without a duration until its end is found.
+    pub(super) fn note_begin(&mut self) {
+        self.pairs.begins.push(self.trace.events.len() as u32);
     }
 
     /// Keeps an end until all begins are known.
     pub(super) fn push_end(&mut self, element: &TraceElement<'_>) {
-        let Some(time) = crate::time::ns_from_micros(element.time).map(Ts) else {
+        let Some(time) = ns_from_micros(element.time).map(Ts) else {
             return self.warn(WarningKind::InvalidNumber);
         };
         let place = self.place(element);
         let args = (!element.args.fields.is_empty()).then(|| self.keep_args(&element.args));
-        self.pairs.ends.push(DurationEnd { place, time, position: self.position, args });
+        let start = ns_from_micros(element.dur).and_then(|dur| time.0.checked_sub(dur)).map(Ts);
+        self.pairs.ends.push(DurationEnd { place, time, position: self.position, start, args });
+    }
+
+    /// Where a begin is in the order of time.
+    fn begin_key(&self, row: u32) -> PairKey {
+        let (events, row) = (&self.trace.events, row as usize);
+        // Not within its track: an end does not say whether it is that of a thread or of a stream.
+        let track = self.trace.track(events.track[row]);
+        ((track.process, track.thread), events.start[row], true, events.position[row])
     }
 
     /// Gives each begin the last end that closes it, within its place and in the order of time.
     pub(super) fn match_pairs(&mut self) {
-        let pairs = std::mem::take(&mut self.pairs);
-        if pairs.begins.is_empty() && pairs.ends.is_empty() {
+        let DurationPairs { mut begins, mut ends } = std::mem::take(&mut self.pairs);
+        if begins.is_empty() && ends.is_empty() {
             return;
         }
-        let events = &self.trace.events;
-        // Not within its track: an end does not say whether it is that of a thread or of a stream.
-        let place = |row: usize| {
-            let track = self.trace.track(events.track[row]);
-            (track.process, track.thread)
-        };
-        let begin = |row: usize| ((place(row), events.start[row], events.position[row]), PairMark::Begin(row));
-        let end = |end: DurationEnd| ((end.place, end.time, end.position), PairMark::End(end));
-        let mut marks: Vec<_> = pairs.begins.into_iter().map(begin).chain(pairs.ends.into_iter().map(end)).collect();
-        sort::by_key(&mut marks, |(key, _)| *key);
+        sort::by_key(&mut begins, |row| self.begin_key(*row));
+        sort::by_key(&mut ends, DurationEnd::key);
         let last = self.trace.range().end;
-        let mut open: Vec<usize> = Vec::new();
-        let mut place = None;
-        for ((mark_place, _, position), mark) in marks {
-            if place != Some(mark_place) {
+        let (mut open, mut place): (Vec<usize>, _) = (Vec::new(), None);
+        let (mut begins, mut ends) = (begins.into_iter().peekable(), ends.into_iter().peekable());
+        loop {
+            let begin = begins.peek().map(|row| self.begin_key(*row));
+            let end = ends.peek().map(DurationEnd::key);
+            let Some(key) = [begin, end].into_iter().flatten().min() else { break };
+            if place != Some(key.0) {
                 self.close_unfinished(&mut open, last);
-                place = Some(mark_place);
+                place = Some(key.0);
             }
-            match mark {
-                PairMark::Begin(row) => open.push(row),
-                PairMark::End(end) => match open.pop() {
-                    Some(row) => self.close(row, end),
-                    None => {
-                        self.warn_at(position, WarningKind::UnmatchedEnd);
+            if begin == Some(key) {
+                open.extend(begins.next().map(|row| row as usize));
+            } else if let Some(end) = ends.next() {
+                match self.opened(&open, &end) {
+                    Some(at) => {
+                        let row = open.remove(at);
+                        self.close(row, end);
                     }
-                },
+                    None => self.warn_at(end.position, WarningKind::UnmatchedEnd),
+                }
             }
         }
         self.close_unfinished(&mut open, last);
+    }
+
+    /// Where the begin of an end is among the open ones: the one with the start that the end tells,
+    /// else the last one.
+    fn opened(&self, open: &[usize], end: &DurationEnd) -> Option<usize> {
+        let starts = |row: &usize| Some(self.trace.events.start[*row]) == end.start;
+        let told = end.start.and_then(|_| open.iter().rev().take(MAX_OPEN).position(starts));
+        told.map(|from_last| open.len() - 1 - from_last).or_else(|| open.len().checked_sub(1))
     }
 
     fn close(&mut self, row: usize, end: DurationEnd) {

@@ -45,6 +45,13 @@ pub fn is_wait_kind(key: &str) -> bool {
     VENDORS.iter().any(|vendor| vendor.reports.kind_keys.contains(&key))
 }
 
+/// The category of a wait that has this key in `args`.
+pub fn wait_category(key: &str) -> Option<&'static str> {
+    let vendor = VENDORS.iter().find(|vendor| vendor.reports.kind_keys.contains(&key))?;
+    let waits = |category: &&EventCategory| category.kind == EventKind::Sync;
+    vendor.categories.iter().find(waits).map(|category| category.name)
+}
+
 /// Whether a call has the prefix of a vendor.
 ///
 /// ```

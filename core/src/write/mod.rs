@@ -10,6 +10,7 @@ pub mod gzip;
 mod micros;
 mod node_document;
 pub(crate) mod packed;
+pub mod perfetto;
 mod pretty;
 pub mod snapshot;
 

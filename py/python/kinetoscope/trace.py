@@ -11,9 +11,10 @@ from kinetoscope._analysis.methods import Analyses
 from kinetoscope._base import lazy
 from kinetoscope._base.integer import integer
 from kinetoscope._base.system import num_processors
+from kinetoscope._export.trace_files import TraceFiles
 
 
-class Trace(Analyses, FilesBeside):
+class Trace(Analyses, FilesBeside, TraceFiles):
     """A Kineto trace, an Execution Trace, or both, linked. Returned by `kinetoscope.read`.
 
     Tables are Arrow tables (see `Table`); times are integer nanoseconds. The `id` of an event is
@@ -279,26 +280,6 @@ class Trace(Analyses, FilesBeside):
         from kinetoscope._export.tables import Part
 
         return [Part(self.table(table), {})]
-
-    def to_chrome(self, path: str | os.PathLike[str]) -> lazy.Path:
-        """Writes the Kineto trace as Chrome JSON for other viewers; gzip if `path` ends in `.gz`.
-
-        Reading it back gives equal tables with equal ids. Nodes are not included. Raises OSError if
-        the file cannot be written.
-        """
-        from kinetoscope._io.atomic import write_atomic
-
-        return write_atomic(path, self._native.write_chrome)[0]
-
-    def to_execution_trace(self, path: str | os.PathLike[str]) -> lazy.Path:
-        """Writes the Execution Trace as JSON, with its original keys, types and digits.
-
-        Compresses with gzip if `path` ends in `.gz`. Raises TraceError without an Execution Trace,
-        and OSError if the file cannot be written.
-        """
-        from kinetoscope._io.atomic import write_atomic
-
-        return write_atomic(path, self._native.write_execution)[0]
 
     def to_et_plus(self, path: str | os.PathLike[str], *, like_chakra: bool = False) -> lazy.EtPlusFile:
         """Writes the Execution Trace with times and device work from the Kineto trace (ET+).

@@ -90,6 +90,7 @@ fn state(kind: WarningKind) -> VerdictState {
         | WarningKind::UnfinishedExecutionTrace
         | WarningKind::OversizedValue
         | WarningKind::DamagedTable
+        | WarningKind::LostPacket
         | WarningKind::InvalidValue => VerdictState::Incomplete,
         WarningKind::InvalidNumber
         | WarningKind::NegativeDuration

@@ -1,0 +1,154 @@
+//! Writes the annotations of a track event as arguments.
+
+use std::io::Write as _;
+
+use super::intern::PerfettoTexts;
+use crate::json;
+use crate::perfetto::annotation;
+use crate::read::json_object::{JsonObject, object, push_integer, push_text};
+use crate::read::wire::{WireFields, WireValue};
+
+/// Values nested deeper than this are null.
+const MAX_DEPTH: usize = 32;
+
+/// Writes an annotation under its name.
+pub(super) fn write_annotation(args: &mut JsonObject<'_>, message: &[u8], texts: &PerfettoTexts) {
+    let out = args.field_of(name_of(message, texts));
+    push_value(out, message, texts, 0);
+}
+
+/// The name of an annotation; empty if it has none.
+pub(super) fn name_of<'n>(message: &'n [u8], texts: &'n PerfettoTexts) -> &'n [u8] {
+    let found = WireFields::new(message).find_map(|(field, value)| match (field, value) {
+        (annotation::NAME, WireValue::Bytes(name)) => Some(name),
+        (annotation::NAME_IID, WireValue::Number(iid)) => texts.keys.get(&iid).map(Vec::as_slice),
+        _ => None,
+    });
+    found.unwrap_or_default()
+}
+
+fn push_value(out: &mut Vec<u8>, message: &[u8], texts: &PerfettoTexts, depth: usize) {
+    let start = out.len();
+    let (mut entries, mut items) = (0, 0);
+    for (field, value) in WireFields::new(message) {
+        if push_scalar(out, start, (field, value), texts) {
+            continue;
+        }
+        match (field, value) {
+            (annotation::ENTRY, _) => entries += 1,
+            (annotation::ITEM, _) => items += 1,
+            (annotation::NESTED, WireValue::Bytes(nested)) => {
+                out.truncate(start);
+                push_nested(out, nested, depth + 1);
+            }
+            _ => {}
+        }
+    }
+    let of_field = |wanted: u32| {
+        WireFields::new(message).filter(move |(field, _)| *field == wanted).filter_map(|(_, value)| value.bytes())
+    };
+    if out.len() > start {
+        return;
+    }
+    match (depth >= MAX_DEPTH, entries, items) {
+        (false, 1.., _) => object(out, |dict| {
+            for entry in of_field(annotation::ENTRY) {
+                push_value(dict.field_of(name_of(entry, texts)), entry, texts, depth + 1);
+            }
+        }),
+        (false, 0, 1..) => {
+            push_list(out, of_field(annotation::ITEM), |out, item| push_value(out, item, texts, depth + 1));
+        }
+        _ => out.extend_from_slice(b"null"),
+    }
+}
+
+fn push_list<'m>(
+    out: &mut Vec<u8>,
+    items: impl Iterator<Item = &'m [u8]>,
+    mut push: impl FnMut(&mut Vec<u8>, &'m [u8]),
+) {
+    out.push(b'[');
+    for (at, item) in items.enumerate() {
+        if at > 0 {
+            out.push(b',');
+        }
+        push(out, item);
+    }
+    out.push(b']');
+}
+
+/// Replaces the value from `start` on by a value without parts; false for any other field.
+fn push_scalar(out: &mut Vec<u8>, start: usize, field: (u32, WireValue<'_>), texts: &PerfettoTexts) -> bool {
+    out.truncate(match field.0 {
+        annotation::BOOL..=annotation::POINTER | annotation::JSON | annotation::TEXT_IID => start,
+        _ => return false,
+    });
+    match field {
+        (annotation::BOOL, WireValue::Number(number)) => push_bool(out, number),
+        (annotation::UINT, WireValue::Number(number)) => push_unsigned(out, number),
+        (annotation::INT, WireValue::Number(number)) => push_integer(out, number as i64),
+        (annotation::DOUBLE, WireValue::Number(bits)) => push_double(out, f64::from_bits(bits)),
+        (annotation::POINTER, WireValue::Number(number)) => push_text(out, format!("{number:#x}").as_bytes()),
+        (annotation::TEXT, WireValue::Bytes(text)) => push_text(out, text),
+        (annotation::JSON, WireValue::Bytes(raw)) => out.extend_from_slice(json::canonical(raw).text.as_bytes()),
+        (annotation::TEXT_IID, WireValue::Number(iid)) => match texts.values.get(&iid) {
+            Some(text) => push_text(out, text),
+            None => out.extend_from_slice(b"null"),
+        },
+        _ => return false,
+    }
+    true
+}
+
+/// Writes a value of the older form, `NestedValue`.
+fn push_nested(out: &mut Vec<u8>, message: &[u8], depth: usize) {
+    let of_field = |wanted: u32| {
+        WireFields::new(message).filter(move |(field, _)| *field == wanted).filter_map(|(_, value)| value.bytes())
+    };
+    let start = out.len();
+    for (field, value) in WireFields::new(message) {
+        match (field, value) {
+            (5, WireValue::Number(number)) => push_integer(out, number as i64),
+            (6, WireValue::Number(bits)) => push_double(out, f64::from_bits(bits)),
+            (7, WireValue::Number(number)) => push_bool(out, number),
+            (8, WireValue::Bytes(text)) => push_text(out, text),
+            _ => continue,
+        }
+        return;
+    }
+    match (depth >= MAX_DEPTH, of_field(3).next().is_some(), of_field(4).next().is_some()) {
+        (false, true, _) => object(out, |dict| {
+            for (key, value) in of_field(2).zip(of_field(3)) {
+                push_nested(dict.field_of(key), value, depth + 1);
+            }
+        }),
+        (false, false, true) => push_list(out, of_field(4), |out, item| push_nested(out, item, depth + 1)),
+        _ => {
+            out.truncate(start);
+            out.extend_from_slice(b"null");
+        }
+    }
+}
+
+fn push_bool(out: &mut Vec<u8>, number: u64) {
+    out.extend_from_slice(if number == 0 { b"false" } else { b"true" });
+}
+
+/// Appends a number without a sign.
+pub(super) fn push_unsigned(out: &mut Vec<u8>, number: u64) {
+    match i64::try_from(number) {
+        Ok(number) => push_integer(out, number),
+        Err(_) => drop(write!(out, "{number}")),
+    }
+}
+
+/// Appends a number with a point. JSON has none that is not finite: that is a text.
+pub(super) fn push_double(out: &mut Vec<u8>, number: f64) {
+    if !number.is_finite() {
+        return push_text(out, number.to_string().as_bytes());
+    }
+    // Writing into a `Vec` cannot fail. Exponents keep extreme numbers short.
+    let is_plain = number == 0.0 || (1e-7..1e17).contains(&number.abs());
+    drop(if is_plain { write!(out, "{number:?}") } else { write!(out, "{number:e}") });
+}

@@ -1,0 +1,112 @@
+//! Keeps what the packets of a sequence refer to.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use super::packet::defaults_of;
+use super::slice_run::SliceRun;
+use crate::perfetto::interned;
+use crate::read::wire::{WireFields, WireValue, bytes_in, number_in};
+
+/// Texts by their numbers.
+pub(super) type TextsById = FxHashMap<u64, Vec<u8>>;
+
+/// Texts that earlier packets gave.
+#[derive(Debug, Default)]
+pub(super) struct PerfettoTexts {
+    pub(super) categories: TextsById,
+    pub(super) names: TextsById,
+    /// Names of annotations, and texts that are their values.
+    pub(super) keys: TextsById,
+    pub(super) values: TextsById,
+    /// Names of the queues of devices and of the stages that run there, and kinds of stages.
+    pub(super) queues: FxHashMap<u64, (Vec<u8>, u64)>,
+    pub(super) kernels: TextsById,
+    /// Names of a launch's arguments.
+    pub(super) arguments: TextsById,
+    pub(super) counters: FxHashMap<u64, Arc<DeviceCounters>>,
+}
+
+/// Counters of a device by their numbers.
+#[derive(Debug, Default)]
+pub(super) struct DeviceCounters {
+    pub(super) device: Option<i64>,
+    pub(super) names: TextsById,
+}
+
+/// A writer of packets.
+#[derive(Debug, Default)]
+pub(super) struct PerfettoSequence {
+    pub(super) texts: PerfettoTexts,
+    pub(super) track: Option<u64>,
+    pub(super) clock: Option<u64>,
+    /// The last counters that a packet described itself.
+    pub(super) counters: Option<Arc<DeviceCounters>>,
+    /// The last names of queues and stages, in their order, that a packet described itself.
+    pub(super) specifications: [Vec<Vec<u8>>; 2],
+    pub(super) run: SliceRun,
+    /// Whether all that packets refer to is known.
+    pub(super) is_complete: bool,
+}
+
+impl PerfettoSequence {
+    /// Forgets what later packets may no longer refer to.
+    pub(super) fn clear(&mut self) {
+        self.texts = PerfettoTexts::default();
+        (self.track, self.clock) = (None, None);
+        self.is_complete = true;
+    }
+
+    /// Takes `TracePacketDefaults`.
+    pub(super) fn set_defaults(&mut self, message: &[u8]) {
+        (self.track, self.clock) = defaults_of(message);
+    }
+
+    /// Takes `InternedData`.
+    pub(super) fn intern(&mut self, message: &[u8]) {
+        let texts = &mut self.texts;
+        for (field, value) in WireFields::new(message) {
+            let WireValue::Bytes(entry) = value else { continue };
+            let Some(iid) = number_in(entry, 1) else { continue };
+            let name = || bytes_in(entry, 2).unwrap_or_default().to_vec();
+            let places = match field {
+                interned::CATEGORY => &mut texts.categories,
+                interned::EVENT => &mut texts.names,
+                interned::ANNOTATION => &mut texts.keys,
+                interned::TEXT => &mut texts.values,
+                interned::ARGUMENT => &mut texts.arguments,
+                interned::KERNEL => {
+                    // Its name as people write it, if it is there.
+                    let name = bytes_in(entry, 3).map_or_else(name, <[u8]>::to_vec);
+                    texts.kernels.insert(iid, name);
+                    continue;
+                }
+                interned::QUEUE_OR_STAGE => {
+                    texts.queues.insert(iid, (name(), number_in(entry, 4).unwrap_or(0)));
+                    continue;
+                }
+                interned::COUNTERS => {
+                    let device = number_in(entry, 3).map(|number| number as i64);
+                    let described = DeviceCounters::new(device, bytes_in(entry, 2).unwrap_or_default());
+                    texts.counters.insert(iid, Arc::new(described));
+                    continue;
+                }
+                _ => continue,
+            };
+            places.insert(iid, name());
+        }
+    }
+}
+
+impl DeviceCounters {
+    /// The counters in a `GpuCounterDescriptor`.
+    pub(super) fn new(device: Option<i64>, message: &[u8]) -> Self {
+        let specs = WireFields::new(message).filter(|(field, _)| *field == 1);
+        let named = specs.filter_map(|(_, value)| {
+            let spec = value.bytes()?;
+            Some((number_in(spec, 1)?, bytes_in(spec, 2)?.to_vec()))
+        });
+        Self { device, names: named.collect() }
+    }
+}

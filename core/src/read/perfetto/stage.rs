@@ -1,0 +1,218 @@
+//! Stages of rendering: kernels, copies and ranges on the streams of devices.
+
+use super::arrow::DeviceWork;
+use super::intern::PerfettoSequence;
+use super::packet::numbers_of;
+use super::stream::stream_of;
+use super::target::PerfettoTarget;
+use crate::json::{Scanner, canonical};
+use crate::perfetto::{RECORDED_STREAM, stage};
+use crate::read::event_text::write_shape;
+use crate::read::json_object::{JsonObject, push_integer, push_text};
+use crate::read::wire::{WireFields, WireValue, bytes_in, number_in};
+use crate::time::Ts;
+use crate::trace::kind::category_kind;
+
+/// The kind of a stage that computes.
+const COMPUTE: u64 = 2;
+
+/// A stage of rendering by its fields. Repeated ones stay where they are.
+#[derive(Debug, Default)]
+struct RenderStage<'p> {
+    id: u64,
+    dur: u64,
+    device: i64,
+    queue: u64,
+    queue_iid: Option<u64>,
+    stage: u64,
+    stage_iid: u64,
+    name: Option<&'p [u8]>,
+    name_iid: u64,
+    kernel_iid: u64,
+    launch: Option<&'p [u8]>,
+}
+
+impl<'p> RenderStage<'p> {
+    fn new(message: &'p [u8]) -> Self {
+        let mut found = Self::default();
+        for (field, value) in WireFields::new(message) {
+            match (field, value) {
+                (stage::ID, WireValue::Number(id)) => found.id = id,
+                (stage::DURATION, WireValue::Number(dur)) => found.dur = dur,
+                (stage::GPU, WireValue::Number(device)) => found.device = device as i64,
+                (stage::QUEUE, WireValue::Number(at)) => found.queue = at,
+                (stage::QUEUE_IID, WireValue::Number(iid)) => found.queue_iid = Some(iid),
+                (stage::STAGE, WireValue::Number(at)) => found.stage = at,
+                (stage::STAGE_IID, WireValue::Number(iid)) => found.stage_iid = iid,
+                (stage::NAME, WireValue::Bytes(name)) => found.name = Some(name),
+                (stage::NAME_IID, WireValue::Number(iid)) => found.name_iid = iid,
+                (stage::KERNEL_IID, WireValue::Number(iid)) => found.kernel_iid = iid,
+                (stage::LAUNCH, WireValue::Bytes(launch)) => found.launch = Some(launch),
+                _ => {}
+            }
+        }
+        found
+    }
+
+    /// Names of the queue and of the stage, and the kind of the stage.
+    fn names<'n>(&self, sequence: &'n PerfettoSequence) -> (&'n [u8], &'n [u8], u64) {
+        let queues = &sequence.texts.queues;
+        let [by_queue, by_stage] = &sequence.specifications;
+        let at = |names: &'n Vec<Vec<u8>>, at: u64| {
+            usize::try_from(at).ok().and_then(|at| names.get(at)).map(Vec::as_slice).unwrap_or_default()
+        };
+        let queue = match self.queue_iid {
+            Some(iid) => queues.get(&iid).map(|(name, _)| name.as_slice()).unwrap_or_default(),
+            None => at(by_queue, self.queue),
+        };
+        match queues.get(&self.stage_iid) {
+            Some((name, kind)) => (queue, name, *kind),
+            None => (queue, at(by_stage, self.stage), 0),
+        }
+    }
+}
+
+/// Kineto's category for a stage. A stage may have its name.
+fn category(stage: &[u8], kind: u64) -> &[u8] {
+    let is_category = |stage: &[u8]| std::str::from_utf8(stage).is_ok_and(|name| category_kind(name).1);
+    match stage {
+        b"Kernel" => b"kernel",
+        b"Memcpy" => b"gpu_memcpy",
+        b"Memset" => b"gpu_memset",
+        b"Annotation" => b"gpu_user_annotation",
+        b"EventRecord" => b"graph_event_node",
+        b"HostNode" => b"graph_host_node",
+        _ if is_category(stage) => stage,
+        _ if kind == COMPUTE => b"kernel",
+        _ => b"gpu_render_stage",
+    }
+}
+
+/// Kineto's words for arguments, by those in stages.
+const WORDS: [(&str, &str); 3] = [("device id", "device"), ("context id", "context"), (RECORDED_STREAM, "stream")];
+
+/// The stream of work, beside its row.
+const STREAM: &[u8] = b"stream id";
+
+/// Takes the names of queues and stages that a packet describes itself.
+pub(super) fn take_specifications(sequence: &mut PerfettoSequence, message: &[u8]) {
+    let Some(specifications) = bytes_in(message, stage::SPECIFICATIONS) else { return };
+    let named = |wanted: u32| {
+        let found = WireFields::new(specifications).filter(move |(field, _)| *field == wanted);
+        found.map(|(_, value)| value.bytes().and_then(|one| bytes_in(one, 1)).unwrap_or_default().to_vec()).collect()
+    };
+    sequence.specifications = [named(2), named(3)];
+}
+
+/// Writes work of a device.
+pub(super) fn write_stage(target: &mut PerfettoTarget, sequence: &mut PerfettoSequence, start: i64, message: &[u8]) {
+    take_specifications(sequence, message);
+    let stage = RenderStage::new(message);
+    let (queue, stage_name, kind) = stage.names(sequence);
+    let texts = &sequence.texts;
+    let by_iid =
+        || texts.names.get(&stage.name_iid).or_else(|| texts.kernels.get(&stage.kernel_iid)).map(Vec::as_slice);
+    let name = stage.name.or_else(by_iid).unwrap_or(stage_name);
+    let (number, queue_name) = stream_of(queue);
+    let stream = number.unwrap_or_else(|| i64::try_from(stage.queue_iid.unwrap_or(stage.queue)).unwrap_or(i64::MAX));
+    let PerfettoTarget { events, streams, arrows, tracks, .. } = target;
+    streams.name((stage.device, stream), queue_name, tracks, events);
+    let dur = i64::try_from(stage.dur).unwrap_or(i64::MAX);
+    events.element(|event| {
+        event.text("ph", b"X");
+        event.text("cat", category(stage_name, kind));
+        event.text("name", name);
+        event.integer("pid", stage.device);
+        event.integer("tid", stream);
+        event.micros("ts", Ts(start));
+        event.micros("dur", Ts(dur));
+        event.object("args", |args| {
+            write_extra(args, message, stream);
+            if let Some(launch) = stage.launch {
+                write_launch(args, launch, sequence);
+            }
+        });
+    });
+    if stage.id == 0 {
+        return;
+    }
+    let end = start.saturating_add(dur);
+    arrows.works.push(DeviceWork { id: stage.id, start, end, device: stage.device, stream });
+    for (_, value) in WireFields::new(message).filter(|(field, _)| *field == stage::WAITS_FOR) {
+        numbers_of(value, false, |earlier| arrows.waits.push((stage.id, earlier)));
+    }
+}
+
+/// Writes the arguments beside the launch. All are texts: numbers, lists and objects among them
+/// are those again.
+fn write_extra(args: &mut JsonObject<'_>, message: &[u8], stream: i64) {
+    for (_, value) in WireFields::new(message).filter(|(field, _)| *field == stage::EXTRA) {
+        let Some(extra) = value.bytes() else { continue };
+        let (key, value) = (bytes_in(extra, 1).unwrap_or_default(), bytes_in(extra, 2).unwrap_or_default());
+        // Work of graphs may be shown in other rows than those of its stream.
+        if key == STREAM {
+            args.integer("stream", stream);
+            if std::str::from_utf8(value).ok().and_then(|text| text.parse().ok()) != Some(stream) {
+                push_json_or_text(args.field("original_stream"), value);
+            }
+            continue;
+        }
+        let word = WORDS.iter().find(|(own, _)| own.as_bytes() == key).map_or(key, |(_, word)| word.as_bytes());
+        push_json_or_text(args.field_of(word), value);
+    }
+}
+
+/// Appends a text that is a JSON value as that, and any other as a text.
+fn push_json_or_text(out: &mut Vec<u8>, text: &[u8]) {
+    let is_value = match text {
+        [b'0'..=b'9' | b'-', ..] => is_number(text),
+        [b'[' | b'{' | b'"', ..] | b"true" | b"false" | b"null" => {
+            let mut scanner = Scanner::new(text);
+            scanner.skip_value().is_ok_and(|value| value.len() == text.len()) && canonical(text).is_strict
+        }
+        _ => false,
+    };
+    if is_value { out.extend_from_slice(text) } else { push_text(out, text) }
+}
+
+/// Whether a text is a number as JSON writes it: `007` is none.
+fn is_number(text: &[u8]) -> bool {
+    let digits = text.strip_prefix(b"-").unwrap_or(text);
+    let is_padded = matches!(digits, [b'0', b'0'..=b'9', ..]);
+    !is_padded
+        && digits.first().is_some_and(u8::is_ascii_digit)
+        && canonical(text).is_strict
+        && canonical(text).text.as_bytes() == text
+}
+
+/// Writes the shape of a launch, and its other arguments.
+fn write_launch(args: &mut JsonObject<'_>, launch: &[u8], sequence: &PerfettoSequence) {
+    for (field, key) in [(1, "grid"), (2, "block")] {
+        if let Some(sides) = bytes_in(launch, field) {
+            let side = |field: u32| Some(number_in(sides, field).map_or(0, |side| side as i64));
+            write_shape(args, key, [side(1), side(2), side(3)]);
+        }
+    }
+    for (_, value) in WireFields::new(launch).filter(|(field, _)| *field == 3) {
+        let Some(argument) = value.bytes() else { continue };
+        let by_iid = || sequence.texts.arguments.get(&number_in(argument, 1)?).map(Vec::as_slice);
+        let Some(name) = bytes_in(argument, 2).or_else(by_iid) else { continue };
+        let key = match name {
+            b"registers_per_thread" => &b"registers per thread"[..],
+            b"shared_mem_dynamic" => b"dynamic shared memory",
+            // The block says it.
+            b"thread_count" => continue,
+            other => other,
+        };
+        let value = WireFields::new(argument).find(|(field, _)| (3..=6).contains(field));
+        match value {
+            Some((5, WireValue::Number(bits))) => {
+                super::annotation::push_double(args.field_of(key), f64::from_bits(bits));
+            }
+            Some((4, WireValue::Number(number))) => super::annotation::push_unsigned(args.field_of(key), number),
+            Some((3, WireValue::Number(number))) => push_integer(args.field_of(key), number as i64),
+            Some((6, WireValue::Bytes(text))) => push_text(args.field_of(key), text),
+            _ => {}
+        }
+    }
+}
