@@ -57,13 +57,24 @@ impl JsonObject<'_> {
 
     /// A time or a length of time in microseconds, as Kineto writes them.
     pub(super) fn micros(&mut self, key: &str, Ts(ns): Ts) {
+        self.micros_with(key, ns, true);
+    }
+
+    /// The same; whole microseconds have no digits behind the point, as in a file of coarse times.
+    pub(super) fn plain_micros(&mut self, key: &str, Ts(ns): Ts) {
+        self.micros_with(key, ns, ns % 1000 != 0);
+    }
+
+    fn micros_with(&mut self, key: &str, ns: i64, has_fraction: bool) {
         let out = self.field(key);
         if ns < 0 {
             out.push(b'-');
         }
         push_digits(out, ns.unsigned_abs() / 1000, 1);
-        out.push(b'.');
-        push_digits(out, ns.unsigned_abs() % 1000, 3);
+        if has_fraction {
+            out.push(b'.');
+            push_digits(out, ns.unsigned_abs() % 1000, 3);
+        }
     }
 }
 

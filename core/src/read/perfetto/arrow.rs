@@ -71,7 +71,7 @@ fn write_end(events: &mut EventText, phase: &[u8], number: u64, time: i64, place
         event.text("name", NAME.as_bytes());
         event.integer("id", i64::try_from(number).unwrap_or(i64::MAX));
         place(event);
-        event.micros("ts", Ts(time));
+        event.plain_micros("ts", Ts(time));
         if phase == b"f" {
             event.text("bp", b"e");
         }

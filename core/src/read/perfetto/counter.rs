@@ -40,7 +40,7 @@ pub(super) fn write_counter(target: &mut PerfettoTarget, track: u64, value: Coun
         event.text("ph", b"C");
         event.text("name", &counter.name);
         counter.place.write(event);
-        event.micros("ts", Ts(time));
+        event.plain_micros("ts", Ts(time));
         event.object("args", |args| value.push(scaled, args.field_of(&counter.series)));
     });
 }
@@ -76,7 +76,7 @@ pub(super) fn write_device_counters(
             event.text("ph", b"C");
             event.text("name", name);
             event.text("pid", process.as_bytes());
-            event.micros("ts", Ts(time));
+            event.plain_micros("ts", Ts(time));
             event.object("args", |args| write_value(args, value));
         });
     }

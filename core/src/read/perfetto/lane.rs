@@ -46,7 +46,7 @@ impl LaneSlice {
         events.element(|event| {
             event.text("ph", phase);
             if let Some(dur) = dur {
-                event.micros("dur", Ts(dur));
+                event.plain_micros("dur", Ts(dur));
             }
             event.keys_of(&self.text);
         });

@@ -174,9 +174,9 @@ pub(super) fn write_track_event(
             element.text("name", event.name(&sequence.texts).unwrap_or_default());
         }
         place.write(element);
-        element.micros("ts", Ts(time));
+        element.plain_micros("ts", Ts(time));
         if let Some(dur) = dur {
-            element.micros("dur", Ts(dur));
+            element.plain_micros("dur", Ts(dur));
         }
         if let Some(scope) = event.scope {
             element.text("s", scope.as_bytes());
@@ -276,7 +276,7 @@ fn write_flows(target: &mut PerfettoTarget, message: &[u8], (track, time): (u64,
                 element.text("name", name);
                 push_unsigned(element.field("id"), number);
                 place.write(element);
-                element.micros("ts", Ts(time));
+                element.plain_micros("ts", Ts(time));
                 if phase != b"s" {
                     element.text("bp", b"e");
                 }

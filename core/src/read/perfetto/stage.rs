@@ -124,8 +124,8 @@ pub(super) fn write_stage(target: &mut PerfettoTarget, sequence: &mut PerfettoSe
         event.text("name", name);
         event.integer("pid", stage.device);
         event.integer("tid", stream);
-        event.micros("ts", Ts(start));
-        event.micros("dur", Ts(dur));
+        event.plain_micros("ts", Ts(start));
+        event.plain_micros("dur", Ts(dur));
         event.object("args", |args| {
             write_extra(args, message, stream);
             if let Some(launch) = stage.launch {

@@ -21,6 +21,17 @@ struct PerfettoTrack {
     series: Option<Vec<u8>>,
 }
 
+impl PerfettoTrack {
+    /// Whether it is a further row of a thread: it has the thread's name, or its number where the
+    /// thread has no name.
+    fn is_lane_of(&self, owner: &Self) -> bool {
+        let Some(thread) = owner.thread else { return false };
+        let is_named = !owner.name.is_empty();
+        self.thread.is_none()
+            && if is_named { self.name == owner.name } else { self.name == thread.to_string().as_bytes() }
+    }
+}
+
 /// What the values of a counter mean.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct CounterScale {
@@ -114,7 +125,7 @@ impl PerfettoTracks {
     pub(super) fn is_lane(&self, uuid: u64) -> bool {
         let Some(track) = self.known.get(&uuid).filter(|track| track.thread.is_none()) else { return false };
         let parent = self.known.get(&track.parent);
-        parent.is_some_and(|parent| parent.thread.is_some() && parent.name == track.name)
+        parent.is_some_and(|parent| track.is_lane_of(parent))
     }
 
     /// Whether a process was described.
@@ -214,7 +225,7 @@ fn place_of(known: &FxHashMap<u64, PerfettoTrack>, uuid: u64) -> TrackPlace {
         return TrackPlace::default();
     }
     let is_lane =
-        |owner: &PerfettoTrack| track.is_some_and(|track| std::ptr::eq(track, owner) || track.name == owner.name);
+        |owner: &PerfettoTrack| track.is_some_and(|track| std::ptr::eq(track, owner) || track.is_lane_of(owner));
     match owner.and_then(|owner| owner.thread.filter(|_| is_lane(owner))) {
         Some(thread) => push_integer(&mut place.thread, thread),
         None if track.is_some_and(|track| track.process.is_some()) => push_text(&mut place.thread, b"process"),

@@ -221,10 +221,16 @@ fn scope_of(trace: &Trace, args: ArgsRef) -> Option<u64> {
     Some(at as u64 + 1)
 }
 
+/// Writes all arguments, also those that stand beside `args`.
 fn write_args<'t>(packets: &mut PacketWriter<'t, '_>, event: &mut WireMessage, trace: &'t Trace, args: ArgsRef) {
     let template = trace.args.template(args);
     let pairs = template.fields().iter().zip(trace.args.pairs(&trace.strings, args));
-    for (_, (key, json)) in pairs.filter(|(field, _)| !field.is_outer) {
-        write_annotation(packets, event, key, &json);
+    for (field, (key, json)) in pairs {
+        if !field.is_outer || !IN_OTHER_FORM.contains(&key) {
+            write_annotation(packets, event, key, &json);
+        }
     }
 }
+
+/// Keys beside `args` that Perfetto has in another form, or not at all.
+const IN_OTHER_FORM: [&str; 3] = ["s", "bp", "dur"];

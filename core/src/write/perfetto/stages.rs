@@ -90,9 +90,7 @@ impl<'t> StageWriter<'t> {
 
     fn write_args(&self, packets: &mut PacketWriter<'t, '_>, (row, stream): (usize, i64), message: &mut WireMessage) {
         let (trace, args) = (self.trace, self.trace.events.args(row));
-        let template = trace.args.template(args);
-        let pairs = template.fields().iter().zip(trace.args.pairs(&trace.strings, args));
-        let pairs: Vec<_> = pairs.filter(|(field, _)| !field.is_outer).map(|(_, pair)| pair).collect();
+        let pairs: Vec<_> = trace.args.pairs(&trace.strings, args).collect();
         let launch = Launch::of(&pairs);
         for (key, json) in &pairs {
             if launch.is_some() && OF_LAUNCH.contains(key) {
