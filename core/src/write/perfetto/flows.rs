@@ -2,6 +2,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::lanes::recorded_end;
 use crate::id::{StrId, TrackId};
 use crate::json::write_string;
 use crate::sort;
@@ -28,17 +29,17 @@ pub(super) struct SliceFlows {
 type FlowKey = (StrId, StrId, FlowId);
 
 impl SliceFlows {
-    /// Flows from a thread to a device are those of launches, which the work itself names.
-    pub(super) fn new(trace: &Trace) -> Self {
+    /// Flows from a thread to stages are those of launches, which refer to their work.
+    pub(super) fn new(trace: &Trace, is_stage: impl Fn(TrackId) -> bool) -> Self {
         let mut found = Self::default();
         if trace.flows.is_empty() {
             return found;
         }
         let slices = TrackSlices::new(trace);
-        let is_on_device = |flow: &Flow| trace.track(flow.track).stream.is_some();
+        let is_on_device = |flow: &Flow| is_stage(flow.track);
         let key = |flow: &Flow| (flow.category, flow.name, flow.id);
         let to_device: FxHashSet<FlowKey> = trace.flows.iter().filter(|flow| is_on_device(flow)).map(key).collect();
-        found.find_waits(trace, &slices, &to_device);
+        found.find_waits(trace, &slices, &to_device, &is_stage);
         let mut flows: Vec<&Flow> = trace.flows.iter().filter(|flow| !to_device.contains(&key(flow))).collect();
         sort::by_key(&mut flows, |flow| (key(flow), flow.time, flow.position));
         let (mut number, mut before) = (0, None);
@@ -73,11 +74,17 @@ impl SliceFlows {
     }
 
     /// Flows from work to work are waits.
-    fn find_waits(&mut self, trace: &Trace, slices: &TrackSlices, to_device: &FxHashSet<FlowKey>) {
+    fn find_waits(
+        &mut self,
+        trace: &Trace,
+        slices: &TrackSlices,
+        to_device: &FxHashSet<FlowKey>,
+        is_stage: &impl Fn(TrackId) -> bool,
+    ) {
         let mut starts: FxHashMap<FlowKey, Option<usize>> = FxHashMap::default();
         for flow in &trace.flows {
             let key = (flow.category, flow.name, flow.id);
-            if !to_device.contains(&key) || trace.track(flow.track).stream.is_none() {
+            if !to_device.contains(&key) || !is_stage(flow.track) {
                 continue;
             }
             if flow.phase == FlowPhase::Start {
@@ -101,7 +108,7 @@ impl TrackSlices {
         for row in 0..trace.events.len() {
             rows.entry(trace.events.track[row]).or_default().push(row);
         }
-        let order = |row: &usize| (trace.events.start[*row], std::cmp::Reverse(trace.events.end(*row)));
+        let order = |row: &usize| (trace.events.start[*row], std::cmp::Reverse(recorded_end(trace, *row)));
         rows.values_mut().for_each(|rows| sort::by_key(rows, order));
         Self(rows)
     }
@@ -110,6 +117,6 @@ impl TrackSlices {
     fn at(&self, trace: &Trace, flow: &Flow) -> Option<usize> {
         let (events, rows) = (&trace.events, self.0.get(&flow.track)?);
         let end = rows.partition_point(|row| events.start[*row] <= flow.time);
-        rows[..end].iter().rev().take(MAX_BACK).find(|row| events.end(**row) >= flow.time).copied()
+        rows[..end].iter().rev().take(MAX_BACK).find(|row| recorded_end(trace, **row) >= flow.time).copied()
     }
 }

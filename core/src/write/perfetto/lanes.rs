@@ -18,7 +18,9 @@ pub(super) struct LaneMark {
 /// ones.
 pub(super) fn lane_marks(trace: &Trace, mut rows: Vec<usize>) -> Vec<LaneMark> {
     let events = &trace.events;
-    sort::by_key(&mut rows, |row| (events.start[*row], std::cmp::Reverse(events.end(*row)), events.position[*row]));
+    sort::by_key(&mut rows, |row| {
+        (events.start[*row], std::cmp::Reverse(recorded_end(trace, *row)), events.position[*row])
+    });
     let mut lanes: Vec<Vec<LaneMark>> = Vec::new();
     let mut open: Vec<Vec<usize>> = Vec::new();
     for row in rows {
@@ -39,19 +41,24 @@ pub(super) fn lane_marks(trace: &Trace, mut rows: Vec<usize>) -> Vec<LaneMark> {
 
 /// Whether a slice is inside the open ones of a lane that have not ended when it starts.
 fn fits(trace: &Trace, open: &[usize], row: usize) -> bool {
-    let events = &trace.events;
-    let around = open.iter().rev().find(|other| !is_over(trace, **other, events.start[row]));
-    around.is_none_or(|around| events.end(row) <= events.end(*around))
+    let around = open.iter().rev().find(|other| !is_over(trace, **other, trace.events.start[row]));
+    around.is_none_or(|around| recorded_end(trace, row) <= recorded_end(trace, *around))
 }
 
 /// Whether a slice has ended at a time. One without a duration has, too.
 fn is_over(trace: &Trace, row: usize, time: Ts) -> bool {
-    trace.events.end(row) <= time
+    recorded_end(trace, row) <= time
 }
 
 /// Ends the open slices that are over at a time, or all.
 fn close(trace: &Trace, lane: usize, open: &mut Vec<usize>, time: Option<Ts>, marks: &mut Vec<LaneMark>) {
     while let Some(row) = open.pop_if(|row| time.is_none_or(|time| is_over(trace, *row, time))) {
-        marks.push(LaneMark { lane, row, is_end: true, time: trace.events.end(row) });
+        marks.push(LaneMark { lane, row, is_end: true, time: recorded_end(trace, row) });
     }
+}
+
+/// The end of an event as the file has it.
+pub(super) fn recorded_end(trace: &Trace, row: usize) -> Ts {
+    let events = &trace.events;
+    events.start[row].after(events.impossible_dur(row).unwrap_or(events.dur[row]))
 }

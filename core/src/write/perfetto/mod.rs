@@ -48,16 +48,22 @@ const CENTURY: Ts = Ts(946_684_800_000_000_000);
 pub fn write_perfetto(linked: &LinkedTrace, out: &mut dyn io::Write) -> io::Result<()> {
     let trace = &linked.trace;
     let first = first_time(trace);
+    let mut rows: Vec<Vec<usize>> = vec![Vec::new(); trace.tracks.len()];
+    for row in 0..trace.events.len() {
+        rows[trace.events.track[row].index()].push(row);
+    }
+    let is_stage: Vec<bool> = rows.iter().zip(0..).map(|(rows, at)| are_stages(trace, TrackId(at), rows)).collect();
     let mut writer = PerfettoWriter {
         linked,
         trace,
         packets: PacketWriter::new(out, first.0.min(0)),
         tracks: TrackIds::new(trace),
-        flows: SliceFlows::new(trace),
+        flows: SliceFlows::new(trace, |track| is_stage[track.index()]),
+        is_stage,
     };
     writer.clocks(first)?;
     writer.header()?;
-    writer.slices()?;
+    writer.slices(rows)?;
     writer.instants()?;
     writer.counters()?;
     out.flush()
@@ -75,6 +81,8 @@ struct PerfettoWriter<'t, 'o> {
     packets: PacketWriter<'t, 'o>,
     tracks: TrackIds<'t>,
     flows: SliceFlows,
+    /// Whether the rows of a track are stages, by track.
+    is_stage: Vec<bool>,
 }
 
 impl PerfettoWriter<'_, '_> {
@@ -111,19 +119,15 @@ impl PerfettoWriter<'_, '_> {
     }
 
     /// Writes the events, track by track.
-    fn slices(&mut self) -> io::Result<()> {
+    fn slices(&mut self, rows: Vec<Vec<usize>>) -> io::Result<()> {
         let trace = self.trace;
-        let mut rows: Vec<Vec<usize>> = vec![Vec::new(); trace.tracks.len()];
-        for row in 0..trace.events.len() {
-            rows[trace.events.track[row].index()].push(row);
-        }
         let mut stages = StageWriter::new(trace);
         for process in &trace.processes {
             self.tracks.process(&mut self.packets, process.process)?;
         }
         for (at, rows) in rows.into_iter().enumerate() {
             let track = TrackId(at as u32);
-            if are_stages(trace, track, &rows) {
+            if self.is_stage[at] {
                 rows.into_iter().try_for_each(|row| stages.write(&mut self.packets, row, &self.flows))?;
             } else {
                 self.thread(track, rows)?;
@@ -137,7 +141,7 @@ impl PerfettoWriter<'_, '_> {
         const END: u64 = 2;
         for mark in lane_marks(self.trace, rows) {
             let uuid = self.tracks.thread(&mut self.packets, track, mark.lane)?;
-            let (trace, linked, flows) = (self.trace, self.linked, &self.flows);
+            let (trace, linked, flows, is_stage) = (self.trace, self.linked, &self.flows, &self.is_stage);
             self.packets.packet(Some(mark.time), packet::TRACK_EVENT, |packets, event| {
                 event.number(track_event::TYPE, if mark.is_end { END } else { BEGIN });
                 event.number(track_event::TRACK, uuid);
@@ -150,7 +154,8 @@ impl PerfettoWriter<'_, '_> {
                 for flow in flows.by_row.get(&row).into_iter().flatten() {
                     event.fixed(if flow.is_last { track_event::LAST_FLOW } else { track_event::FLOW }, flow.number);
                 }
-                let mut launched = linked.links.launched.of(row).peekable();
+                let is_work = |work: &usize| is_stage[events.track[*work].index()];
+                let mut launched = linked.links.launched.of(row).filter(is_work).peekable();
                 if launched.peek().is_some() {
                     event.message(track_event::LAUNCHED, |ids| launched.for_each(|work| ids.number(1, event_id(work))));
                 }

@@ -76,7 +76,8 @@ impl<'t> StageWriter<'t> {
         let name = packets.id(interned::EVENT, trace.event_name(row));
         packets.packet(Some(events.start[row]), packet::RENDER_STAGE, |packets, message| {
             message.number(stage::ID, event_id(row));
-            message.signed(stage::DURATION, events.dur[row].0.max(0));
+            let dur = events.impossible_dur(row).unwrap_or(events.dur[row]);
+            message.signed(stage::DURATION, dur.0.max(0));
             message.number(stage::GPU, u64::from(device));
             message.number(stage::QUEUE_IID, queue);
             message.number(stage::STAGE_IID, stage_id);
