@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from kinetoscope._analysis.differences import diff
     from kinetoscope._load.job import read_dir
     from kinetoscope.chakra import Chakra
-    from kinetoscope.flight_recorder import FlightRecorder
+    from kinetoscope.flight_recorder import FlightRecorder, FlightRecorderSet
     from kinetoscope.memory import MemorySnapshot, MemoryTimeline
     from kinetoscope.profiling.profiler import profile
     from kinetoscope.replay.replay import replay_comms
@@ -47,6 +47,7 @@ else:
         {
             "Chakra": "kinetoscope.chakra",
             "FlightRecorder": "kinetoscope.flight_recorder",
+            "FlightRecorderSet": "kinetoscope.flight_recorder",
             "MemorySnapshot": "kinetoscope.memory",
             "MemoryTimeline": "kinetoscope.memory",
             "Table": "kinetoscope.table",
@@ -73,6 +74,7 @@ def load_ipython_extension(shell: lazy.Any) -> None:
 __all__ = [
     "Chakra",
     "FlightRecorder",
+    "FlightRecorderSet",
     "MemorySnapshot",
     "MemoryTimeline",
     "Table",
