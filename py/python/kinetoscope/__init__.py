@@ -16,7 +16,8 @@
     trace.report("report.html")   # one file, works offline
 
 `read` returns a `Trace`, `read_dir` a `TraceSet` with the traces of all ranks. Files of other
-formats become `MemorySnapshot`, `MemoryTimeline`, `FlightRecorder`, `Chakra` or another `Tables`.
+formats become `MemorySnapshot`, `MemoryTimeline`, `FlightRecorder`, `Chakra` or another `Tables`;
+flight recorders of several ranks become a `FlightRecorderSet`.
 """
 
 from __future__ import annotations

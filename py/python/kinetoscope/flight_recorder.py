@@ -95,7 +95,8 @@ class FlightRecorderSet(Tables):
     def findings(self) -> Table:
         """First difference between the ranks of each group, then calls that no rank completed.
 
-        Later differences of a group may follow from the first. `problem` is:
+        The earliest comes first, because it may hold up other groups. Later differences of a group
+        may follow from its first. `problem` is:
 
         * `missing`: a rank never enqueued the collective, or one side of a send
         * `type`: ranks enqueued different operations
@@ -162,7 +163,7 @@ class FlightRecorderSet(Tables):
         `method` tells how an event was found:
 
         * `sequence`: by process group and sequence number. As many calls must have that number,
-          each within a second of its entry.
+          each of the same operation and within a second of its entry.
         * `time`: the only open call of the same operation when the entry was made. This is for
           sends and receives, and for backends such as gloo, whose traces have no numbers.
 

@@ -149,6 +149,17 @@ def test_sizes_types_and_states_are_compared(
         assert expected[2] in message
 
 
+def test_the_earliest_difference_comes_first(tmp_path: Path) -> None:
+    ranks = recorders(3, {"1": ("pair", [0, 1])})
+    for rank in ranks:
+        rank.call("all_reduce", time_created_ns=5)
+    ranks[0].call("all_reduce", "1", time_created_ns=7)
+    for rank in ranks[:2]:
+        rank.call("all_reduce", time_created_ns=9)
+    found = read(dumps_of(ranks), tmp_path)
+    assert rows(found.findings, "group_id", "created_ns", "ranks") == [(1, 7, [1]), (0, 9, [2])]
+
+
 def test_nobody_completed_what_all_enqueued(tmp_path: Path) -> None:
     ranks = recorders(2)
     for rank in ranks:
@@ -232,8 +243,8 @@ def test_sends_meet_their_receives(tmp_path: Path) -> None:
         (None, 2, None, 1, None),
     ]
     assert messages(found) == [
-        "group 0 (default_pg): rank 0 sends [[8]] where rank 1 receives [[4]]",
         'group 1 (pair): rank 0 sends ["Float"] where rank 2 receives ["Half"]',
+        "group 0 (default_pg): rank 0 sends [[8]] where rank 1 receives [[4]]",
     ]
 
 
@@ -310,16 +321,17 @@ def numbered_trace(seqs: list[int], start_us: int) -> bytes:
 
 def test_collectives_meet_events_of_their_number(tmp_path: Path) -> None:
     found = read(alike(2), tmp_path)
-    # Number 2 is not an all-reduce in the dump, and still the second call of the group.
-    events = found.events(ks.read(numbered_trace([2, 3], 1)))
+    events = found.events(ks.read(numbered_trace([1, 3], 1)))
     assert rows(events, "rank", "entry_id", "event_id", "collective_id", "method") == [
-        (0, 1, 0, 1, "sequence"),
+        (0, 0, 0, 0, "sequence"),
         (0, 2, 1, 2, "sequence"),
     ]
-    twice = found.events(ks.read(numbered_trace([2, 2], 1)))
+    # Number 2 is a broadcast in the dump.
+    assert rows(found.events(ks.read(numbered_trace([2, 3], 1))), "entry_id", "event_id") == [(2, 1)]
+    twice = found.events(ks.read(numbered_trace([3, 3], 1)))
     assert len(twice) == 0
     assert twice.reason == "no entry is known to have an event in these traces"
-    of_another_run = found.events(ks.read(numbered_trace([2, 3], 10_000_000)))
+    of_another_run = found.events(ks.read(numbered_trace([1, 3], 10_000_000)))
     assert len(of_another_run) == 0
 
 

@@ -14,7 +14,7 @@ use crate::link::rank::windows;
 use crate::link::{Collective, LinkedTrace};
 use crate::sort;
 use crate::table::{Table, int, put_name, text, uint};
-use crate::trace::collective::name;
+use crate::trace::collective::CollectivePattern;
 
 /// An entry and its event are written at the same call: further apart, they are of other runs.
 const MAX_APART_NS: u64 = 1_000_000_000;
@@ -53,10 +53,11 @@ static TABLE: Table<Vec<FlightEventRow>> = Table {
 
 /// Finds the event of each entry, in the trace of its rank.
 ///
-/// A collective is found by the name of its process group and its sequence number, if both have as
-/// many calls of that number and were written within a second. Backends that write no sequence
-/// numbers to traces are found by time: the only call of that name in which the entry was made. So
-/// are sends and receives, whose numbers differ between both files. Other entries have no row.
+/// A collective is found by the name of its process group and its sequence number. Both files must
+/// have as many calls of that number, of the same patterns, written within a second. Backends that
+/// write no sequence numbers to traces are found by time: the only such call in which the entry was
+/// made. So are sends and receives, whose numbers differ between both files. Other entries have no
+/// row.
 pub fn flight_events(job: &FlightJob, traces: &[RankedTrace]) -> AnalysisResult {
     let ranks: Vec<_> = traces.iter().map(|(rank, _)| *rank).collect();
     let mut rows = Vec::new();
@@ -84,7 +85,8 @@ impl<'a> TraceCalls<'a> {
             let Some(host) = one.event.or(one.run) else { continue };
             let at = all.rows.len();
             all.rows.push(one);
-            let seq = one.facts.seq.filter(|_| one.is_p2p() != Some(true));
+            // Sends and receives have the number of the next collective.
+            let seq = one.facts.seq.filter(|_| !one.pattern.is_some_and(CollectivePattern::is_p2p));
             match one.group_name(linked).zip(seq) {
                 Some(key) => all.by_seq.entry(key).or_default().push(at),
                 None => all.by_start.push((linked.trace.events.start[host as usize].0, at)),
@@ -117,7 +119,7 @@ impl<'a> TraceCalls<'a> {
         for (key, entries) in numbered {
             let found = &self.by_seq[&key];
             let both = || entries.iter().copied().zip(found.iter().copied());
-            if entries.len() == found.len() && both().all(|(row, found)| self.is_near(dump.entry(row), found)) {
+            if entries.len() == found.len() && both().all(|(row, found)| self.may_be(dump, row, found)) {
                 pairs.extend(both().map(|(row, found)| (row, found, "sequence")));
             }
         }
@@ -149,8 +151,13 @@ impl<'a> TraceCalls<'a> {
         })
     }
 
-    /// Whether an entry was made near the start of a call, as far as both have a time.
-    fn is_near(&self, entry: &FlightEntry, found: usize) -> bool {
+    /// Whether an entry was made near the start of a call of the same pattern, as far as both tell.
+    fn may_be(&self, dump: &RankedDump, row: u32, found: usize) -> bool {
+        let entry = dump.entry(row);
+        let pattern = FlightOperation::parse(dump.text(entry.name)).pattern();
+        if pattern.zip(self.rows[found].pattern).is_some_and(|(one, other)| one != other) {
+            return false;
+        }
         let Some(host) = self.rows[found].event.or(self.rows[found].run) else { return false };
         let start = self.linked.trace.events.start[host as usize].0;
         let is_dated = self.linked.trace.base_ns > 0;
@@ -161,12 +168,11 @@ impl<'a> TraceCalls<'a> {
     /// entry was made.
     fn at_time(&self, dump: &RankedDump, entry: &FlightEntry, group: &str) -> Option<usize> {
         let created = entry.created_ns.filter(|_| self.linked.trace.base_ns > 0)?;
-        let operation = name(FlightOperation::parse(dump.text(entry.name)).kind);
+        let pattern = FlightOperation::parse(dump.text(entry.name)).pattern()?;
         let end = self.by_start.partition_point(|(start, _)| *start <= created);
         let is_open = |row: &usize| {
             let one = self.rows[*row];
-            let is_same = one.name.as_deref() == Some(operation.as_str())
-                && one.group_name(self.linked).is_none_or(|name| name == group);
+            let is_same = one.pattern == Some(pattern) && one.group_name(self.linked).is_none_or(|name| name == group);
             let events = &self.linked.trace.events;
             is_same && one.event.or(one.run).is_some_and(|host| created <= events.end(host as usize).0)
         };

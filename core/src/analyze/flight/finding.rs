@@ -16,6 +16,8 @@ pub(super) struct FlightFinding {
     pub(super) collective: Option<u32>,
     /// Row of the send or receive.
     pub(super) transfer: Option<u32>,
+    /// The time since 1970 at which the first rank enqueued it.
+    pub(super) created_ns: Option<i64>,
     /// Ranks that lag or differ, ascending.
     pub(super) ranks: Vec<i64>,
     pub(super) message: String,
@@ -31,7 +33,8 @@ pub(super) struct FlightFacts<'a> {
 }
 
 impl FlightFacts<'_> {
-    /// Findings of all groups: differences first, then calls that nobody completed.
+    /// Findings of all groups: differences first, then calls that nobody completed; the earliest
+    /// first, as a difference in one group holds up others.
     ///
     /// A group has the first collective at which its ranks differ, as all later differences may
     /// follow from it. If there the ranks are only not equally far, it also has the first other
@@ -49,7 +52,10 @@ impl FlightFacts<'_> {
             all.extend(first.and_then(|row| self.of_transfer(row)));
             start += transfers.len();
         }
-        sort::by_key(&mut all, |finding: &FlightFinding| finding.problem == FlightProblem::Pending);
+        let order = |finding: &FlightFinding| {
+            (finding.problem == FlightProblem::Pending, finding.created_ns.is_none(), finding.created_ns)
+        };
+        sort::by_key(&mut all, order);
         all.extend(self.without_dump());
         all
     }
@@ -98,6 +104,11 @@ impl FlightFacts<'_> {
             group: Some(transfer.group),
             collective: None,
             transfer: Some(row as u32),
+            created_ns: [transfer.send, transfer.recv]
+                .into_iter()
+                .flatten()
+                .filter_map(|place| self.calls.entry_at(place).created_ns)
+                .min(),
             ranks: rank.into_iter().collect(),
             message: format!("{}: {message}", self.calls.groups[transfer.group as usize].words()),
         })
@@ -115,17 +126,20 @@ impl FlightFacts<'_> {
             group: None,
             collective: None,
             transfer: None,
+            created_ns: None,
             ranks,
             message,
         })
     }
 
     fn about(&self, row: usize, problem: FlightProblem) -> FlightFinding {
+        let calls = self.calls.by_dump(&self.collectives[row]).flatten();
         FlightFinding {
             problem,
             group: Some(self.collectives[row].group),
             collective: Some(row as u32),
             transfer: None,
+            created_ns: calls.filter_map(|call| self.calls.entry(call).created_ns).min(),
             ranks: Vec::new(),
             message: String::new(),
         }

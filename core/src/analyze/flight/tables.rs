@@ -40,6 +40,7 @@ static FINDINGS: Table<FlightJob> = Table {
         int("collective_id", |job, row| job.findings[row].collective.map(i64::from)),
         int("transfer_id", |job, row| job.findings[row].transfer.map(i64::from)),
         int("collective_seq", |job, row| Some(job.collectives[job.findings[row].collective? as usize].seq)),
+        int("created_ns", |job, row| job.findings[row].created_ns),
         json("ranks", |job, row, out| put_list(out, job.findings[row].ranks.iter().copied())),
         text("message", |job, row, out| put(out, &job.findings[row].message)),
     ],
