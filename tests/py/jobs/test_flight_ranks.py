@@ -384,6 +384,9 @@ def test_the_command_tells_the_verdict(*, as_json: bool, tmp_path: Path, capsys:
     told = capsys.readouterr().out
     assert "flight recorders of 3 ranks: differ" in told
     assert "group 0 (default_pg), collective 3: rank 2 never enqueued all_reduce" in told
+    assert main(["summary", str(tmp_path), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["verdict"], told["ranks"], len(told["messages"])) == ("differ", [0, 1, 2], 1)
     output = tmp_path.parent / "collectives.csv"
     assert main(["export", str(tmp_path), "--table", "collectives", "-o", str(output)]) == 0
     assert len(output.read_text().splitlines()) == 4

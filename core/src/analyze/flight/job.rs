@@ -82,10 +82,11 @@ impl FlightJob {
         }
     }
 
-    /// Verdict and ranks as a JSON object.
+    /// Verdict, ranks and messages as a JSON object.
     pub fn metadata_json(&self) -> String {
         let ranks: Vec<_> = self.ranks().collect();
-        serde_json::json!({"verdict": self.verdict(), "ranks": ranks}).to_string()
+        let messages: Vec<_> = self.messages().collect();
+        serde_json::json!({"verdict": self.verdict(), "ranks": ranks, "messages": messages}).to_string()
     }
 
     /// All findings in words.
