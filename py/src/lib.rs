@@ -7,6 +7,7 @@ mod analysis;
 mod arrow;
 mod chart;
 mod error;
+mod flight;
 mod gathered;
 mod head;
 mod interrupt;
@@ -45,6 +46,8 @@ mod _native {
     #[pymodule_export]
     use crate::error::{TraceError, TraceLimitError, TraceParseError, UnsupportedTraceError};
     #[pymodule_export]
+    use crate::flight::{events_of_flight, flight_job};
+    #[pymodule_export]
     use crate::gathered::{GatheredJob, packed_facts, report_comparisons};
     #[pymodule_export]
     use crate::head::{head, head_of, pair_up};
@@ -54,6 +57,8 @@ mod _native {
     use crate::name::{class_of_kernel, execution_beside, kind_of_category};
     #[pymodule_export]
     use crate::name::{is_archive_name, is_execution, is_report, is_trace, natural, rank_of};
+    #[pymodule_export]
+    use crate::name::{is_flight_dump, rank_of_dump};
     #[pymodule_export]
     use crate::rank_tables::{rank_tables, write_chrome_of_job};
     #[pymodule_export]

@@ -48,6 +48,18 @@ pub(crate) fn rank_of(name: Name) -> Option<i64> {
     read::rank_of(&name.0)
 }
 
+/// The rank that the name of a dump of a flight recorder tells.
+#[pyfunction]
+pub(crate) fn rank_of_dump(name: Name) -> Option<i64> {
+    read::rank_of_dump(&name.0)
+}
+
+/// Whether a file that starts with these bytes is a dump of a flight recorder.
+#[pyfunction]
+pub(crate) fn is_flight_dump(head: &[u8]) -> bool {
+    read::is_flight_dump(head)
+}
+
 /// The key of natural sort order.
 #[pyfunction]
 pub(crate) fn natural(name: Name) -> Vec<u8> {

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use kinetoscope::analyze::{AnalysisResult, memory_growth, memory_of_snapshot, memory_of_timeline, memory_state};
+use kinetoscope::analyze::{
+    AnalysisResult, FlightJob, flight_job_tables, memory_growth, memory_of_snapshot, memory_of_timeline, memory_state,
+};
 use kinetoscope::chakra::Chakra;
 use kinetoscope::table::{
     CHAKRA_TABLES, FLIGHT_TABLES, MEMORY_SNAPSHOT_TABLES, MEMORY_TIMELINE_TABLES, Table as TableOf, TableRows,
@@ -31,6 +33,10 @@ pub(crate) struct Tables {
     memory: Option<Box<AnswerMemory>>,
     /// The content for a comparison.
     snapshot: Option<Arc<MemorySnapshot>>,
+    /// The content of one rank, for a comparison.
+    recorder: Option<Arc<FlightRecorder>>,
+    /// Dumps of several ranks.
+    flight_job: Option<Arc<FlightJob>>,
 }
 
 type AnswerMemory = dyn Fn() -> AnalysisResult + Send + Sync;
@@ -119,7 +125,31 @@ impl Tables {
             chakra: None,
             memory: None,
             snapshot: None,
+            recorder: None,
+            flight_job: None,
         }
+    }
+}
+
+impl Tables {
+    /// The flight recorder of one rank.
+    pub(crate) fn recorder(&self) -> PyResult<Arc<FlightRecorder>> {
+        let expected = || format!("expected a flight recorder, found {}", self.sort);
+        self.recorder.clone().ok_or_else(|| UnsupportedTraceError::new_err(expected()))
+    }
+
+    /// The flight recorders of several ranks.
+    pub(crate) fn flight_job(&self) -> PyResult<Arc<FlightJob>> {
+        let expected = || format!("expected flight recorders, found {}", self.sort);
+        self.flight_job.clone().ok_or_else(|| UnsupportedTraceError::new_err(expected()))
+    }
+}
+
+impl From<FlightJob> for Tables {
+    fn from(job: FlightJob) -> Self {
+        let job = Arc::new(job);
+        let tables = Self::new("flight recorders", job.metadata_json(), &job, &[]);
+        Self { all: flight_job_tables(&job), flight_job: Some(job), ..tables }
     }
 }
 
@@ -145,7 +175,9 @@ impl From<MemorySnapshot> for Tables {
 impl From<FlightRecorder> for Tables {
     fn from(mut recorder: FlightRecorder) -> Self {
         let metadata = std::mem::take(&mut recorder.metadata);
-        Self::new("a flight recorder", metadata, &Arc::new(recorder), FLIGHT_TABLES)
+        let recorder = Arc::new(recorder);
+        let tables = Self::new("a flight recorder", metadata, &recorder, FLIGHT_TABLES);
+        Self { recorder: Some(recorder), ..tables }
     }
 }
 

@@ -35,6 +35,7 @@ _OWNERS = {
     "job": ("a job", "job"),
     "chakra": ("a `Chakra`", "chakra"),
     "flight_recorder": ("a `FlightRecorder`", "recorder"),
+    "flight_recorder_set": ("a `FlightRecorderSet`", "recorders"),
     "memory_snapshot": ("a `MemorySnapshot`", "snapshot"),
     "memory_timeline": ("a `MemoryTimeline`", "timeline"),
     "replay": ("`ks.replay_comms`", "replay"),

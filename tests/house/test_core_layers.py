@@ -45,7 +45,7 @@ LAYERS = Layers(
         "write": {"base", "json", "chakra", "trace", "link"},
         "link": {"base", "json", "trace"},
         "edit": {"base", "json", "memory", "trace", "link"},
-        "analyze": {"base", "json", "memory", "table", "trace", "link"},
+        "analyze": {"base", "json", "flight", "memory", "table", "trace", "link"},
         "schema": {"base", "memory", "table", "link", "replay", "analyze"},
         "view": {"base", "json", "memory", "table", "trace", "link", "analyze", "edit"},
     },

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use kinetoscope::analyze::{FlightJob, flight_job_tables};
+use kinetoscope::read::{is_flight_dump, rank_of_dump};
 use kinetoscope::table::FLIGHT_TABLES;
 use kinetoscope::{Container, FlightRecorder, Input, Limits, Recording, read_file, sniff};
 use serde_json::{Value, json};
@@ -110,6 +112,57 @@ fn dumps_of_other_versions_are_read() {
     let sorted = r#"{"entries": [{"collective_seq_id": 1, "state": "completed"}], "version": "2.9"}"#;
     assert_eq!(table(recorder(sorted.as_bytes()), "entries").len(), 1);
     assert_eq!(table(recorder(br#"{"version": "2.10", "entries": []}"#), "entries").len(), 0);
+}
+
+#[test]
+fn json_of_gloo_has_counters_as_texts_and_no_times_as_zero() {
+    let mut entry = entry();
+    entry["time_discovered_started_ns"] = json!(0);
+    let status = json!({"last_enqueued_collective": "3", "last_started_collective": "-1"});
+    let dump = json!({"version": "2.10", "pg_status": {"0": status}, "entries": [entry]}).to_string();
+    let recorder = recorder(dump.as_bytes());
+    assert_eq!(recorder.warnings.iter().count(), 0);
+    assert_eq!((recorder.groups[0].last_enqueued, recorder.groups[0].last_started), (Some(3), Some(-1)));
+    assert_eq!(recorder.entries[0].started_ns, None);
+}
+
+#[test]
+fn names_and_heads_tell_dumps() {
+    let ranks = ["nccl_trace_rank_3", "a/b/dump_12", "rank-2.pickle", "trace_4.json.gz", "dump", "5"].map(rank_of_dump);
+    assert_eq!(ranks, [Some(3), Some(12), Some(2), Some(4), None, Some(5)]);
+    assert_eq!(rank_of_dump("99999999999999999999"), None);
+    assert!([dump().to_string().into_bytes(), pickled(&dump())].iter().all(|bytes| is_flight_dump(bytes)));
+    assert!([&b"{}"[..], b"", &pickled(&json!({"segments": []}))].iter().all(|bytes| !is_flight_dump(bytes)));
+}
+
+/// A dump of so many entries, each with the next sequence number.
+fn counted(num_entries: i64) -> Arc<FlightRecorder> {
+    let entries: Vec<_> = (0..num_entries)
+        .map(|number| {
+            let mut entry = entry();
+            entry["record_id"] = json!(number);
+            entry["collective_seq_id"] = json!(number + 1);
+            entry["state"] = json!("completed");
+            entry
+        })
+        .collect();
+    let mut dump = dump();
+    dump["entries"] = json!(entries);
+    Arc::new(recorder(dump.to_string().as_bytes()))
+}
+
+#[test]
+fn compared_dumps_name_the_missing_rank() {
+    let job = FlightJob::new(vec![(1, counted(2)), (0, counted(3)), (1, counted(9))]);
+    assert_eq!((job.verdict(), job.ranks().collect::<Vec<_>>()), ("differ", vec![0, 1]));
+    let wanted = "group 0 (default_pg), collective 3: rank 1 never enqueued all_reduce";
+    assert_eq!(job.messages().collect::<Vec<_>>(), [wanted]);
+    let tables = flight_job_tables(&Arc::new(job));
+    let calls = files::rows(&**tables.iter().find(|table| table.name() == "calls").unwrap());
+    assert_eq!(calls.len(), 6);
+    let last: Vec<_> = calls[4..].iter().map(|row| (&row["rank"], &row["status"], &row["entry_id"])).collect();
+    assert_eq!(last, [(&json!(0), &json!("enqueued"), &json!(2)), (&json!(1), &json!("missing"), &json!(null))]);
+    assert_eq!(FlightJob::new(Vec::new()).verdict(), "unknown");
 }
 
 #[test]

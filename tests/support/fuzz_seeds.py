@@ -92,6 +92,7 @@ def seeds(folder: Path | None) -> dict[str, list[bytes]]:
         "chakra": [(DATA / "synthetic_chakra/rank.0.et").read_bytes(), packed(GRAPH)],
         "pickle": [
             *((DATA / "synthetic_memory/memory_snapshot.pickle").read_bytes(), timeline, packed(FLIGHT)),
+            *(path.read_bytes() for path in sorted((DATA / "flight_ranks/hook").iterdir())),
             opened(DATA / "memory_cpu/memory_timeline.raw.json.gz"),
         ],
         "metrics": [b"".join(metrics[:4]).replace(b"1795347452", b"0000000001")],

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use kinetoscope::LinkedTrace;
-use kinetoscope::analyze::{memory_of_snapshot, memory_of_timeline};
+use kinetoscope::analyze::{FlightJob, flight_job_tables, memory_of_snapshot, memory_of_timeline};
 use kinetoscope::read::Recording;
 use kinetoscope::table::{
     CHAKRA_TABLES, FLIGHT_TABLES, MEMORY_SNAPSHOT_TABLES, MEMORY_TIMELINE_TABLES, TABLES, TableRows, chakra_metadata,
@@ -55,6 +55,9 @@ pub fn exercise_recording(recording: Recording) {
             expect_json(&recorder.metadata);
             let recorder = Arc::new(*recorder);
             FLIGHT_TABLES.iter().for_each(|table| exercise(&*table.of(&recorder)));
+            let job = Arc::new(FlightJob::new((0..3).map(|rank| (rank, Arc::clone(&recorder))).collect()));
+            expect_json(&job.metadata_json());
+            flight_job_tables(&job).iter().for_each(|table| exercise(&**table));
         }
         Recording::MemoryTimeline(timeline) => {
             let timeline = Arc::new(timeline);

@@ -19,6 +19,8 @@ mod expert;
 mod exposed_call;
 mod finding;
 mod flame;
+#[cfg(feature = "flight-job")]
+mod flight;
 mod frame_names;
 mod graph_node;
 mod health;
@@ -86,6 +88,8 @@ pub use event_rows::{events_inside, events_within};
 pub use finding::{Finding, MIN_SHARE, findings, findings_of_job};
 pub(crate) use flame::{FLAMEGRAPH, changed_weight, changes as changes_of_flames};
 pub use flame::{FlameRow, flame_changes, flame_changes_of_jobs, flamegraph};
+#[cfg(feature = "flight-job")]
+pub use flight::{FlightJob, flight_events, flight_job_tables};
 pub use health::{HealthRow, health};
 pub use idle::{IdleCause, IdleGap, IdleRow, KERNEL_WAIT_NS, gaps, idle};
 pub(crate) use idle::{StreamPause, ThreadActivity, pause_at};

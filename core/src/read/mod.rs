@@ -20,6 +20,7 @@ mod exported;
 mod far_times;
 mod files;
 mod flight;
+mod flight_dump;
 mod foreign;
 #[cfg(feature = "chakra")]
 mod graph;
@@ -56,6 +57,7 @@ pub use archive::{ArchiveMember, ArchiveSource, ReadAt, for_each_member, is_arch
 pub use container::{Container, sniff};
 pub use database::read_database;
 pub use files::{read, read_file};
+pub use flight_dump::{is_flight_dump, rank_of_dump};
 pub use head::{FileHead, head, sniff_inside};
 pub use input::{Input, InputSource, Limits, ReadProgress};
 pub use pairing::{

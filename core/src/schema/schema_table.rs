@@ -13,8 +13,8 @@ pub struct SchemaTable {
     pub table: &'static str,
     /// Name of the analysis that returns the table; `None` for tables of a recording.
     pub analysis: Option<&'static str>,
-    /// Owner of the table: `trace`, `job`, `chakra`, `flight_recorder`, `memory_snapshot`,
-    /// `memory_timeline` or `replay`.
+    /// Owner of the table: `trace`, `job`, `chakra`, `flight_recorder`,
+    /// `flight_recorder_set`, `memory_snapshot`, `memory_timeline` or `replay`.
     pub of: &'static str,
     /// Description of a row.
     pub doc: &'static str,

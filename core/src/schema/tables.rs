@@ -8,6 +8,8 @@ use crate::analyze::{
     ANALYSES, AnalysisResult, KERNEL_SOURCES, diff, flame_changes, memory_growth, memory_of_snapshot,
     memory_of_timeline, memory_state,
 };
+#[cfg(feature = "flight-job")]
+use crate::analyze::{FlightJob, flight_events, flight_job_tables};
 use crate::link::LinkedTrace;
 use crate::memory::{MemorySnapshot, MemoryTimeline};
 use crate::replay::{PLAN, measured};
@@ -34,6 +36,8 @@ pub fn schema() -> Vec<SchemaTable> {
     all.extend(recorded("job", RANK_TABLES));
     all.extend(recorded("chakra", CHAKRA_TABLES));
     all.extend(recorded("flight_recorder", FLIGHT_TABLES));
+    #[cfg(feature = "flight-job")]
+    all.extend(compared_dumps());
     all.extend(recorded("memory_snapshot", MEMORY_SNAPSHOT_TABLES));
     let nothing = MemorySnapshot::default();
     all.extend(answered("memory_snapshot", "memory", &memory_of_snapshot(&nothing)));
@@ -71,6 +75,17 @@ fn analyzed() -> Vec<SchemaTable> {
     all.extend(diff(&empty, &empty, "{}").map(|result| answered("trace", "diff", &result)).unwrap_or_default());
     let flames = flame_changes(&empty, &empty, "{}");
     all.extend(flames.map(|result| answered("trace", "diff_flamegraph", &result)).unwrap_or_default());
+    all
+}
+
+/// Tables of dumps of several ranks, and the events of their entries.
+#[cfg(feature = "flight-job")]
+fn compared_dumps() -> Vec<SchemaTable> {
+    let of = "flight_recorder_set";
+    let job = Arc::new(FlightJob::new(vec![(0, Arc::default())]));
+    let tables = flight_job_tables(&job);
+    let mut all: Vec<_> = tables.iter().map(|table| TableOwner::recording(of).rows(&**table)).collect();
+    all.extend(answered(of, "events", &flight_events(&job, &[])));
     all
 }
 

@@ -16,7 +16,8 @@
     trace.report("report.html")   # one file, works offline
 
 `read` returns a `Trace`, `read_dir` a `TraceSet` with the traces of all ranks. Files of other
-formats become `MemorySnapshot`, `MemoryTimeline`, `FlightRecorder`, `Chakra` or another `Tables`.
+formats become `MemorySnapshot`, `MemoryTimeline`, `FlightRecorder`, `Chakra` or another `Tables`;
+flight recorders of several ranks become a `FlightRecorderSet`.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from kinetoscope._analysis.differences import diff
     from kinetoscope._load.job import read_dir
     from kinetoscope.chakra import Chakra
-    from kinetoscope.flight_recorder import FlightRecorder
+    from kinetoscope.flight_recorder import FlightRecorder, FlightRecorderSet
     from kinetoscope.memory import MemorySnapshot, MemoryTimeline
     from kinetoscope.profiling.profiler import profile
     from kinetoscope.replay.replay import replay_comms
@@ -47,6 +48,7 @@ else:
         {
             "Chakra": "kinetoscope.chakra",
             "FlightRecorder": "kinetoscope.flight_recorder",
+            "FlightRecorderSet": "kinetoscope.flight_recorder",
             "MemorySnapshot": "kinetoscope.memory",
             "MemoryTimeline": "kinetoscope.memory",
             "Table": "kinetoscope.table",
@@ -73,6 +75,7 @@ def load_ipython_extension(shell: lazy.Any) -> None:
 __all__ = [
     "Chakra",
     "FlightRecorder",
+    "FlightRecorderSet",
     "MemorySnapshot",
     "MemoryTimeline",
     "Table",

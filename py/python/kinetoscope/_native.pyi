@@ -32,16 +32,19 @@ __all__ = [
     "communications",
     "diff",
     "diff_of_jobs",
+    "events_of_flight",
     "execution_beside",
     "fitting",
     "flame_changes",
     "flame_changes_of_jobs",
+    "flight_job",
     "head",
     "head_of",
     "infer_groups",
     "is_archive",
     "is_archive_name",
     "is_execution",
+    "is_flight_dump",
     "is_report",
     "is_trace",
     "kind_of_category",
@@ -52,6 +55,7 @@ __all__ = [
     "pair_up",
     "plan",
     "rank_of",
+    "rank_of_dump",
     "rank_tables",
     "read",
     "redacted",
@@ -273,6 +277,12 @@ def is_archive_name(name: str) -> bool: ...
 def is_report(name: str) -> bool: ...
 def is_execution(name: str) -> bool: ...
 def rank_of(name: str) -> int | None: ...
+def rank_of_dump(name: str) -> int | None: ...
+def is_flight_dump(head: bytes) -> bool: ...
+def events_of_flight(
+    job: Tables, traces: Sequence[tuple[int | None, Trace]]
+) -> tuple[list[Table], str | None, Plot | None]: ...
+def flight_job(dumps: Sequence[tuple[int, Tables]]) -> Tables: ...
 def kind_of_category(category: str) -> str: ...
 def natural(name: str) -> bytes: ...
 def fitting(name: str, width: int) -> str: ...

@@ -23,6 +23,7 @@ FILES = {
     "served.json.gz": "decode_cuda/serving/kineto_trace_0.json.gz",
     "capture.json.gz": "decode_cuda/kineto_trace_0.json.gz",
     "job": "mlp_gloo",
+    "dumps": "flight_ranks/gloo",
 }
 """Files that the guides name."""
 

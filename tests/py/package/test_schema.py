@@ -27,6 +27,7 @@ LEADING = ("rank", "window")
 FILES = {
     "chakra": "synthetic_chakra/rank.0.et",
     "flight_recorder": "flight_cuda/nccl_trace_rank_0.json",
+    "flight_recorder_set": "flight_ranks/gloo",
     "memory_snapshot": "synthetic_memory/memory_snapshot.pickle",
     "memory_timeline": "memory_cpu/memory_timeline.json",
 }
@@ -80,7 +81,7 @@ def test_owners() -> None:
     analyses = [entry["name"] for entry in json.loads(_native.analyses_json())]
     of = {owner for owner, _ in owners()}
     assert of == {"trace", "job", "replay", *FILES}
-    assert {analysis for _, analysis in owners() if analysis} == {*COMPARISONS, "memory_state", *analyses}
+    assert {analysis for _, analysis in owners() if analysis} == {*COMPARISONS, "memory_state", "events", *analyses}
 
 
 ANALYSES = {
@@ -133,10 +134,14 @@ def test_tables_of_a_trace_in_a_job(job: ks.TraceSet) -> None:
 @pytest.mark.parametrize("of", sorted(FILES))
 def test_tables_of_other_files(data: Path, of: str) -> None:
     read = ks.read(data / FILES[of])
-    assert isinstance(read, ks.Chakra | ks.FlightRecorder | ks.MemorySnapshot | ks.MemoryTimeline)
+    assert isinstance(
+        read, ks.Chakra | ks.FlightRecorder | ks.FlightRecorderSet | ks.MemorySnapshot | ks.MemoryTimeline
+    )
     assert_all({name: read.table(name) for name in read.table_names}, of, None)
     if isinstance(read, ks.MemorySnapshot | ks.MemoryTimeline):
         assert_all(read.memory().tables, of, "memory")
+    if isinstance(read, ks.FlightRecorderSet):
+        assert_all(read.events(ks.read_dir(data / FILES[of])).tables, of, "events")
     if isinstance(read, ks.MemorySnapshot):
         tables = read.memory_state().tables
         del tables["memory_holders"]  # the one of `memory`

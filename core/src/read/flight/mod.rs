@@ -18,7 +18,7 @@ const KEYS: [&str; 7] =
     ["entries", "version", "pg_config", "pg_status", "nccl_comm_state", "nccl_version", "comm_lib_version"];
 
 /// Keys that only a flight recorder has near the start of its file, in quotes.
-const MARKS: [&[u8]; 6] = [
+pub(super) const MARKS: [&[u8]; 6] = [
     b"\"pg_config\"",
     b"\"pg_status\"",
     b"\"collective_seq_id\"",
@@ -115,8 +115,8 @@ impl<'v> FlightReader<'v> {
                 Some("profiling_name") => entry.name = fields.text(value),
                 Some("state") => entry.state = fields.text(value),
                 Some("time_created_ns") => entry.created_ns = fields.nanoseconds(value),
-                Some("time_discovered_started_ns") => entry.started_ns = fields.nanoseconds(value),
-                Some("time_discovered_completed_ns") => entry.completed_ns = fields.nanoseconds(value),
+                Some("time_discovered_started_ns") => entry.started_ns = discovered(fields, value),
+                Some("time_discovered_completed_ns") => entry.completed_ns = discovered(fields, value),
                 Some("duration_ms") => entry.duration_ns = fields.milliseconds(value),
                 Some("timeout_ms") => entry.timeout_ns = fields.milliseconds(value),
                 Some("retired") => entry.is_retired = fields.flag(value),
@@ -177,9 +177,9 @@ impl<'v> FlightReader<'v> {
             };
             for (key, value) in entries {
                 match values.text(*key) {
-                    Some("last_enqueued_collective") => group.last_enqueued = self.fields.number(*value),
-                    Some("last_started_collective") => group.last_started = self.fields.number(*value),
-                    Some("last_completed_collective") => group.last_completed = self.fields.number(*value),
+                    Some("last_enqueued_collective") => group.last_enqueued = self.fields.number_or_text(*value),
+                    Some("last_started_collective") => group.last_started = self.fields.number_or_text(*value),
+                    Some("last_completed_collective") => group.last_completed = self.fields.number_or_text(*value),
                     _ => {}
                 }
             }
@@ -192,6 +192,11 @@ impl<'v> FlightReader<'v> {
         let PickleFields { strings, stacks, warnings, .. } = self.fields;
         FlightRecorder { strings, stacks, warnings, ..self.recorder }
     }
+}
+
+/// A time at which the watchdog saw a change; dumps in JSON have 0 where there is none.
+fn discovered(fields: &mut PickleFields<'_>, value: ValueId) -> Option<i64> {
+    fields.nanoseconds(value).filter(|time| *time != 0)
 }
 
 /// Name and description of a group: a pair, or the name alone.

@@ -38,14 +38,17 @@ if TYPE_CHECKING:
     from kinetoscope._io.source import RankMode as RankMode
     from kinetoscope._io.source import Ranks as Ranks
     from kinetoscope._io.source import Source as Source
+    from kinetoscope._io.source import Sources as Sources
     from kinetoscope._load.captures import Capture as Capture
     from kinetoscope._notebook.widget import Timeline as Timeline
     from kinetoscope._remote.coordinator import Coordinator as Coordinator
     from kinetoscope._report.static import Static as Static
     from kinetoscope.chakra import Chakra as Chakra
+    from kinetoscope.flight_recorder import FlightRecorderSet as FlightRecorderSet
     from kinetoscope.memory import MemorySnapshot as MemorySnapshot
     from kinetoscope.table import Table as Table
     from kinetoscope.trace import Trace as Trace
+    from kinetoscope.trace_set import TraceSet as TraceSet
 
 
 def lazy_getattr(module: str, names: dict[str, str]) -> Callable[[str], object]:
@@ -76,6 +79,7 @@ if not TYPE_CHECKING:
             "Differences": "kinetoscope._analysis.differences",
             "Executor": "concurrent.futures",
             "EtPlusFile": "kinetoscope._export.et_plus",
+            "FlightRecorderSet": "kinetoscope.flight_recorder",
             "FlameGraph": "kinetoscope._analysis.flamegraph",
             "Literal": "typing",
             "MemorySnapshot": "kinetoscope.memory",
@@ -88,11 +92,13 @@ if not TYPE_CHECKING:
             "Section": "kinetoscope._analysis.summary",
             "Self": "typing_extensions",
             "Source": "kinetoscope._io.source",
+            "Sources": "kinetoscope._io.source",
             "Static": "kinetoscope._report.static",
             "Summary": "kinetoscope._analysis.summary",
             "Table": "kinetoscope.table",
             "Timeline": "kinetoscope._notebook.widget",
             "Trace": "kinetoscope.trace",
+            "TraceSet": "kinetoscope.trace_set",
             "Unpack": "typing_extensions",
             "Verdict": "kinetoscope._analysis.verdict",
             "EventSelection": "kinetoscope._analysis.selection",

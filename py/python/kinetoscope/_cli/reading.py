@@ -115,7 +115,10 @@ def read_path(
             option = "--et" if options.et else "--memory"
             raise ValueError(f"expected a file with {option}, found a folder: {path}")
         et = False if options.no_et else None
-        return read_dir(path, et=et, executor=executor, **options.shared)
+        try:
+            return read_dir(path, et=et, executor=executor, **options.shared)
+        except _native.UnsupportedTraceError:  # a folder of dumps of a flight recorder
+            return read(path, max_bytes=options.max_bytes)
     if executor:
         raise ValueError(f"expected a folder with --workers, found a file: {path}")
     with busy(f"reading {path}"):

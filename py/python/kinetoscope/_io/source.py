@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol
 
 if TYPE_CHECKING:
@@ -36,6 +37,9 @@ Content = bytes | bytearray | memoryview | BinaryFile
 
 Source = str | os.PathLike[str] | Content
 """A path, a URL for fsspec, the bytes of a file, or a file object opened in binary mode."""
+
+Sources = list[str] | list[Path] | list[Source] | tuple[Source, ...]
+"""Several of them."""
 
 Cache = str | os.PathLike[str] | Literal[False] | None
 """A cache folder, False for no cache, or None for the folder of `use_cache`."""

@@ -20,6 +20,7 @@ from kinetoscope._io.header import Head, head_of, peek
 from kinetoscope._io.nsight import resolve_report, stale_exports
 from kinetoscope._io.paths import is_archive_name, is_trace, is_url, metrics_beside
 from kinetoscope._io.remote import file_at, files_at
+from kinetoscope._load.flight import dumps_in
 from kinetoscope._load.member import Member
 from kinetoscope._load.read import Options
 from kinetoscope._load.streaming_archive import StreamingReader
@@ -113,7 +114,13 @@ def read_dir(  # noqa: PLR0913 - the options of `read`, by keyword
     if archive is not None and eager:
         return _read_archived_job(archive, None, options, job_options)
     listing = _list_folder(folder, storage_options) if archive is None else unpack(archive, max_bytes)
-    return _build_job(listing, path, options, job_options)
+    try:
+        return _build_job(listing, path, options, job_options)
+    except _native.TraceParseError as error:
+        if archive is None and not is_url(path) and dumps_in(path):
+            reason = f"expected traces, found dumps of a flight recorder in {path}; use ks.read for this folder"
+            raise _native.UnsupportedTraceError(reason) from error
+        raise
 
 
 def read_several(  # noqa: PLR0913 - the options of `read`, by keyword

@@ -59,7 +59,7 @@ class Options:
 
 
 def read(  # noqa: PLR0913 - options by keyword
-    source: lazy.Source,
+    source: lazy.Source | lazy.Sources,
     et: lazy.Source | lazy.Literal[False] | None = None,
     *,
     iteration: int | None = None,
@@ -106,7 +106,6 @@ def read(  # noqa: PLR0913 - options by keyword
 
     `capture` is the trace of the capture of its CUDA or HIP graphs: a Trace, a path, a folder, or
     several. Replayed kernels get operator, module, Python line and inputs from it.
-
     `memory` is a memory snapshot of the same run, or its path: see `Trace.with_memory`.
 
     `ranks` is about files with several ranks: `"split"` makes a job of them, and `"merge"` one
@@ -117,7 +116,8 @@ def read(  # noqa: PLR0913 - options by keyword
     traces are shared. `include_environment=True` keeps them, also in what is saved, exported or
     shown. `environment_left_out` lists their keys.
 
-    `Trace.verdict` says whether a readable trace can be trusted.
+    `Trace.verdict` says whether a readable trace can be trusted. A list or a folder of dumps of
+    PyTorch's flight recorder returns a `FlightRecorderSet`.
 
     Raises:
         TraceError: the content is not a readable trace, it has no event of `iterations`, or
@@ -130,10 +130,30 @@ def read(  # noqa: PLR0913 - options by keyword
     flags = {"merges": ranks == "merge", "include_environment": include_environment}
     folder, threads = cache_folder(cache), num_processors()
     options = Options(max_bytes, folder, threads, iteration, **flags, iterations=iterations, capture=capture)
+    if isinstance(source, (list, tuple)):
+        return _read_recorders([_open_source(one, storage_options) for one in source], options)
+    if (recorders := _recorders_in(source, options)) is not None:
+        return recorders
     file = _open_source(source, storage_options)
     execution = file.execution() if et is None else None if et is False else _open_source(et, storage_options)
     found = _of_ranks(_read_opened(file, execution, options, et), selected)
     return found if memory is None else _with_memory(found, memory)
+
+
+def _read_recorders(files: Sequence[File], options: Options) -> lazy.FlightRecorderSet:
+    """Reads dumps of several ranks."""
+    from kinetoscope._load.flight import read_dumps
+
+    return read_dumps(files, options)
+
+
+def _recorders_in(source: lazy.Source, options: Options) -> lazy.FlightRecorderSet | None:
+    """Reads the dumps in a folder; None for another source, and for a folder without them."""
+    if not isinstance(source, (str, os.PathLike)) or is_url(source) or not os.path.isdir(source):
+        return None
+    from kinetoscope._load.flight import read_dump_folder
+
+    return read_dump_folder(source, options)
 
 
 def _with_memory(found: Trace | lazy.Any, memory: lazy.MemorySnapshot | str | os.PathLike[str]) -> Trace:
