@@ -75,6 +75,8 @@ mod observed;
 mod overloads;
 mod param;
 mod parts;
+mod perfetto;
+mod perfetto_packets;
 mod pipeline_schedules;
 mod pipelines;
 mod python_lines;
