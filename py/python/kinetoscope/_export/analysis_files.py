@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 from kinetoscope._base import lazy
 
+TYPE_CHECKING = False  # importing it from `typing` costs half a megabyte
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
     from kinetoscope._export.analysis_tables import AnalysisTable
 
 
@@ -71,6 +72,8 @@ class AnalysisFiles:
 
         Raises the errors of `to_xlsx` and `Trace.export`.
         """
+        from pathlib import Path
+
         from kinetoscope._export.analysis_tables import analysis_tables, with_options
 
         tables = list(analysis_tables(self, with_options(analyses), {**part}))

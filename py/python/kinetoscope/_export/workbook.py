@@ -116,7 +116,7 @@ class _Workbook:
         self._set_widths(sheet, [*explained, ("sheet", "column", "unit", "source", "meaning")])
 
     def _name(self, table: AnalysisTable) -> str:
-        """Returns a unique name: that of the table, after the analysis if another one has it, too."""
+        """Returns a unique name: the table's, after the analysis if another one has it, too."""
         name = table.table.name
         analyses = {analysis for analysis, other in self._documented if other == name}
         if analyses - {table.analysis} and name != table.analysis:
