@@ -126,7 +126,7 @@ pub(super) static CUDA: Vendor = Vendor {
 /// calculator for units of allocation.
 fn residency(major: i64, minor: i64) -> Option<ResidencyRules> {
     let max_blocks = match (major, minor) {
-        (5 | 6, _) | (7, 0 | 2) | (8, 0) | (9, 0) | (10, 0 | 3) => 32,
+        (5 | 6, _) | (7, 0 | 2) | (8 | 9, 0) | (10, 0 | 3) => 32,
         (8, 9) | (10, 1) | (11 | 12, _) => 24,
         (7, 5) | (8, 6 | 7) => 16,
         _ => return None,

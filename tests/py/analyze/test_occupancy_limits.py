@@ -130,7 +130,7 @@ def test_the_queue_of_the_hardware() -> None:
     found = dict(trace.events.select("name", "hardware_queue"))
     known = {"queue of a database": 3, "channel": 5, "first channel": 0}
     assert found == known | dict.fromkeys(["no channel", "unknown", "host"])
-    assert json.loads(dict(trace.events.select("name", "args"))["queue of a database"]) == {"queue": 3}
+    assert json.loads(dict(trace.events.select("name", "args"))["queue of a database"])["queue"] == 3
 
 
 def test_the_queue_of_a_database_of_rocm(data: Path) -> None:
