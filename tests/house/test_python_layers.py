@@ -61,6 +61,7 @@ LIBRARIES = {
     "pytorch_lightning": {"callbacks"},
     "traitlets": {"_notebook.widget"},
     "transformers": {"callbacks"},
+    "xlsxwriter": {"_export.workbook"},
 }
 
 PACKAGE = "py/python/kinetoscope"

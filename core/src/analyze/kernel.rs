@@ -65,6 +65,14 @@ const COLUMNS: &[Column<Vec<KernelRow>>] = &[
     int("registers", |rows, at| rows[at].ran.registers),
     int("shared_memory_bytes", |rows, at| rows[at].ran.shared_memory_bytes),
     float("occupancy", |rows, at| rows[at].ran.occupancy.mean()),
+    float("theoretical_occupancy", |rows, at| rows[at].ran.theoretical_occupancy),
+    text("occupancy_limit", |rows, at, out| {
+        let LaunchConfig { resident, blocks_per_sm, .. } = rows[at].ran;
+        resident.is_some_and(|blocks| {
+            blocks.write_limits(blocks_per_sm, out);
+            true
+        })
+    }),
     float("sm_efficiency", |rows, at| rows[at].ran.sm_efficiency.mean()),
     float("waves", |rows, at| rows[at].ran.waves),
 ];

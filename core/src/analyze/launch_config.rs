@@ -3,6 +3,7 @@
 use rustc_hash::FxHashMap;
 use serde_json::Value;
 
+use super::resident_blocks::{BlockNeeds, MultiprocessorLimits, ResidentBlocks};
 use super::selection::Selection;
 use crate::id::TemplateId;
 use crate::trace::Trace;
@@ -24,6 +25,12 @@ pub struct LaunchConfig {
     pub(super) occupancy: WeightedMean,
     /// `min(blocks per multiprocessor, 1)` of the runs that have it.
     pub(super) sm_efficiency: WeightedMean,
+    /// Blocks of the longest run that a multiprocessor holds.
+    pub(super) resident: Option<ResidentBlocks>,
+    /// Blocks of the longest run for each multiprocessor of the device.
+    pub(super) blocks_per_sm: Option<f64>,
+    /// Threads of the blocks that a multiprocessor holds over those that it can hold, in percent.
+    pub theoretical_occupancy: Option<f64>,
     /// How often the longest run filled the device: `blocks / (multiprocessors · blocks that one
     /// holds at a time)`, where the occupancy says how many it holds; 1 where all its blocks run at
     /// once, which is when the occupancy is no less than that of all of them.
@@ -45,6 +52,7 @@ const ROUNDED_PERCENT: f64 = 0.5;
 pub(super) struct LaunchConfigReader<'a> {
     trace: &'a Trace,
     devices: FxHashMap<i64, DeviceCapacity>,
+    limits: FxHashMap<i64, MultiprocessorLimits>,
     /// Products of `grid` and `block`, by template.
     sizes: FxHashMap<TemplateId, (Option<i64>, Option<i64>)>,
 }
@@ -56,8 +64,14 @@ impl<'a> LaunchConfigReader<'a> {
             let max_threads = number("maxThreadsPerMultiprocessor")?;
             Some((value.get("id")?.as_i64()?, DeviceCapacity { num_sms: number("numSms")?, max_threads }))
         };
-        let devices = trace.device_properties().iter().filter_map(device).collect();
-        Self { trace, devices, sizes: FxHashMap::default() }
+        let properties = trace.device_properties();
+        let devices = properties.iter().filter_map(device).collect();
+        let vendor = (!properties.is_empty()).then(|| trace.vendor()).flatten();
+        let limits = properties.iter().filter_map(|value| {
+            let limits = MultiprocessorLimits::of(value, vendor?)?;
+            Some((value.get("id")?.as_i64()?, limits))
+        });
+        Self { trace, devices, limits: limits.collect(), sizes: FxHashMap::default() }
     }
 
     /// All runs of a kernel together; `longest` is one of them.
@@ -70,6 +84,8 @@ impl<'a> LaunchConfigReader<'a> {
             efficiency.add(self.blocks_per_sm(*row).map(|blocks| blocks.min(1.0)), dur);
         }
         let (blocks, threads) = self.sizes(longest);
+        let limits = self.trace.device(longest).and_then(|device| self.limits.get(&device).copied());
+        let resident = self.resident(limits, threads, longest);
         LaunchConfig {
             blocks,
             threads,
@@ -77,8 +93,31 @@ impl<'a> LaunchConfigReader<'a> {
             shared_memory_bytes: self.integer(longest, ArgKey::SharedMemory),
             occupancy,
             sm_efficiency: efficiency,
+            resident,
+            blocks_per_sm: self.blocks_per_sm(longest),
+            theoretical_occupancy: (|| limits?.occupancy(resident?, threads?))(),
             waves: self.waves(longest),
         }
+    }
+
+    /// The recorded blocks of a run on a multiprocessor, else those that its resources allow.
+    fn resident(
+        &self,
+        limits: Option<MultiprocessorLimits>,
+        threads: Option<i64>,
+        row: usize,
+    ) -> Option<ResidentBlocks> {
+        let mut recorded = String::new();
+        let args = self.trace.events.args(row);
+        self.trace.args.write_text(&self.trace.strings, args, ArgKey::OccupancyFacts, &mut recorded);
+        ResidentBlocks::recorded(&recorded).or_else(|| {
+            let needs = BlockNeeds {
+                threads: threads?,
+                registers: self.integer(row, ArgKey::Registers)?,
+                shared_memory: self.integer(row, ArgKey::SharedMemory)?,
+            };
+            ResidentBlocks::computed(&limits?, needs)
+        })
     }
 
     fn waves(&mut self, row: usize) -> Option<f64> {

@@ -52,6 +52,7 @@ mod plot;
 mod query;
 mod queue;
 mod registry;
+mod resident_blocks;
 mod result;
 mod roofline;
 mod selection;

@@ -35,6 +35,7 @@ macro_rules! columns {
             int("group_size", |all, row| all.at(row).1.facts.group_size),
             text("ranks", |all, row, out| all.at(row).1.ranks.as_ref().is_some_and(|ranks| put_ranks(out, ranks))),
             int("seq", |all, row| all.at(row).1.facts.seq),
+            uint("comms_id", |all, row| all.at(row).1.facts.comms_id),
             boolean("is_p2p", |all, row| all.at(row).1.is_p2p()),
             int("src_rank", |all, row| all.at(row).1.src_rank),
             int("dst_rank", |all, row| all.at(row).1.dst_rank),

@@ -81,6 +81,7 @@ const COLUMNS: &[Column] = &[
     text("group_name", |linked, row, out| arg_text(linked, row, ArgKey::GroupName, out)),
     uint("graph_id", |linked, row| linked.trace.graph_id(row)),
     uint("graph_node_id", |linked, row| linked.trace.graph_node_id(row)),
+    int("hardware_queue", hardware_queue),
     int("annotated_stream", |linked, row| linked.trace.annotated_stream(row)),
     text("captured_operator", |linked, row, out| {
         linked.captured_operator(row).is_some_and(|name| put_name(out, &name))
@@ -100,6 +101,15 @@ const COLUMNS: &[Column] = &[
         out.len() > start
     }),
 ];
+
+/// The queue of the hardware that ran a device event. A channel of type 0 is not a channel.
+fn hardware_queue(linked: &LinkedTrace, row: usize) -> Option<i64> {
+    track(linked, row).stream?;
+    integer(linked, row, ArgKey::Queue).or_else(|| {
+        let channel = integer(linked, row, ArgKey::Channel)?;
+        (channel != 0 || integer(linked, row, ArgKey::ChannelType)? > 0).then_some(channel)
+    })
+}
 
 /// A share as a decimal of two digits.
 pub(super) fn rounded(share: f32) -> f64 {

@@ -50,6 +50,10 @@ pub enum ArgKey {
     CapturedLine,
     CapturedBy,
     CaptureConfidence,
+    OccupancyFacts,
+    Queue,
+    Channel,
+    ChannelType,
 }
 
 /// The column of the event table for a key.
@@ -68,7 +72,7 @@ pub(super) enum ColumnKind {
 }
 
 /// All known keys, in the order of their codes.
-pub(super) const KNOWN: [(ArgKey, ColumnKind, &[&str]); 45] = [
+pub(super) const KNOWN: [(ArgKey, ColumnKind, &[&str]); 49] = [
     (ArgKey::Correlation, ColumnKind::Identifier, &["correlation", "correlation_id"]),
     (ArgKey::ExternalId, ColumnKind::Identifier, &["External id", "external id"]),
     (ArgKey::RecordId, ColumnKind::Identifier, &["Record function id"]),
@@ -114,6 +118,10 @@ pub(super) const KNOWN: [(ArgKey, ColumnKind, &[&str]); 45] = [
     (ArgKey::CapturedLine, ColumnKind::None, &["captured line"]),
     (ArgKey::CapturedBy, ColumnKind::Text, &["captured by"]),
     (ArgKey::CaptureConfidence, ColumnKind::Float, &["capture confidence"]),
+    (ArgKey::OccupancyFacts, ColumnKind::None, &["occupancy"]),
+    (ArgKey::Queue, ColumnKind::None, &["queue"]),
+    (ArgKey::Channel, ColumnKind::None, &["channel"]),
+    (ArgKey::ChannelType, ColumnKind::None, &["channel_type"]),
 ];
 
 impl ArgKey {

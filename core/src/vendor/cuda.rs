@@ -4,6 +4,7 @@ use super::entry::NamePattern::{Anywhere, Function, Start, Word};
 use super::entry::{
     CommunicationLibraries, DeviceWait, HostCalls, KernelNames, Vendor, VersionFormat, WaitReports, device,
 };
+use super::residency::ResidencyRules;
 use crate::event_kind::EventKind;
 
 pub(super) static CUDA: Vendor = Vendor {
@@ -111,6 +112,7 @@ pub(super) static CUDA: Vendor = Vendor {
     companies: &["NVIDIA"],
     devices: &["NVIDIA", "Tesla", "Quadro", "GeForce", "Graphics Device"],
     has_compute_capability: true,
+    residency,
     device_types: &["cuda"],
     call_prefixes: &["cuda", "cu"],
     versions: &[
@@ -119,3 +121,22 @@ pub(super) static CUDA: Vendor = Vendor {
         ("cupti_version", VersionFormat::Thousands, "CUPTI"),
     ],
 };
+
+/// Rules of a compute capability: the tables of the programming guide, and those of the occupancy
+/// calculator for units of allocation.
+fn residency(major: i64, minor: i64) -> Option<ResidencyRules> {
+    let max_blocks = match (major, minor) {
+        (5 | 6, _) | (7, 0 | 2) | (8 | 9, 0) | (10, 0 | 3) => 32,
+        (8, 9) | (10, 1) | (11 | 12, _) => 24,
+        (7, 5) | (8, 6 | 7) => 16,
+        _ => return None,
+    };
+    let is_recent = major >= 8;
+    Some(ResidencyRules {
+        max_blocks,
+        register_unit: 256,
+        num_partitions: if (major, minor) == (6, 0) { 2 } else { 4 },
+        shared_memory_unit: if is_recent { 128 } else { 256 },
+        reserved_shared_memory: if is_recent { 1024 } else { 0 },
+    })
+}

@@ -1,5 +1,6 @@
 //! The entry of a vendor: all names by which a trace shows its devices.
 
+use super::residency::ResidencyRules;
 use crate::event_kind::EventKind;
 
 /// A vendor of devices, with the names that its runtime, its kernels and its libraries have.
@@ -27,6 +28,8 @@ pub struct Vendor {
     pub companies: &'static [&'static str],
     /// Whether `computeMajor` of its devices is a compute capability of CUDA.
     pub has_compute_capability: bool,
+    /// How its multiprocessors hold blocks, by `computeMajor` and `computeMinor`.
+    pub residency: fn(i64, i64) -> Option<ResidencyRules>,
     /// Types of device in `PyTorch`: the word before the colon in `cuda:0`.
     pub device_types: &'static [&'static str],
     /// Starts of the names of its calls. A capital letter or an underscore follows, but for a start
@@ -49,6 +52,7 @@ impl Vendor {
         devices: &[],
         companies: &[],
         has_compute_capability: false,
+        residency: |_, _| None,
         device_types: &[],
         call_prefixes: &[],
         versions: &[],

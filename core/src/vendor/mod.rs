@@ -12,6 +12,7 @@ mod hpu;
 mod mtia;
 mod portable;
 mod producer;
+mod residency;
 mod rocm;
 mod wording;
 mod xpu;
@@ -21,6 +22,7 @@ pub use entry::{
     WaitReports,
 };
 pub use producer::{EventNames, Producer, ToolName, TrackNames, TrackRole, is_tool_title, producer};
+pub use residency::ResidencyRules;
 pub use wording::advice_for;
 
 use crate::event_kind::EventKind;

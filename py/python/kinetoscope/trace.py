@@ -11,10 +11,11 @@ from kinetoscope._analysis.methods import Analyses
 from kinetoscope._base import lazy
 from kinetoscope._base.integer import integer
 from kinetoscope._base.system import num_processors
+from kinetoscope._export.analysis_files import AnalysisFiles
 from kinetoscope._export.trace_files import TraceFiles
 
 
-class Trace(Analyses, FilesBeside, TraceFiles):
+class Trace(Analyses, FilesBeside, TraceFiles, AnalysisFiles):
     """A Kineto trace, an Execution Trace, or both, linked. Returned by `kinetoscope.read`.
 
     Tables are Arrow tables (see `Table`); times are integer nanoseconds. The `id` of an event is
@@ -264,7 +265,7 @@ class Trace(Analyses, FilesBeside, TraceFiles):
         return write_bytes(path, self.snapshot())
 
     def export(self, path: str | os.PathLike[str], table: str = "events") -> lazy.Path:
-        """Writes a table to `.parquet`, `.arrow` (Arrow IPC), `.csv` or `.jsonl`.
+        """Writes a table to `.parquet`, `.arrow` (Arrow IPC), `.csv`, `.jsonl` or `.json`.
 
         Parquet and Arrow files contain the version of the tables (`kinetoscope_schema_version`) and
         the units of the columns. Raises KeyError for an unknown table, ValueError for another

@@ -31,7 +31,10 @@ LINES: dict[str, tuple[list[str], list[str]]] = {
     "sql": (["select 1", "a.json", "b.json"], ["--rank", "1", *WRITING, *READING]),
     "report": (["t.json"], ["-o", "x.html", "--title", "x", "--max-size", "1MB", "--redact", "--rank", "0", *READING]),
     "view": ([], ["t.json", "-o", "x.html", "--title", "x", "--max-size", "1MB", *READING]),
-    "export": (["t.json"], ["--table", "events", "--format", "csv", "--redact", "-o", "x.csv", *READING]),
+    "export": (
+        ["t.json"],
+        ["kernels", *SELECTION, "--short-ns", "5", "--by", "phase", "--table", "events", "--format", "csv", "--redact"],
+    ),
     "chakra": (["t.json"], ["-o", "x.et", "--iteration", "3", "--allow-mismatches", *READING]),
     "doctor": (["t.json"], READING),
     "link": (["--kineto", "t.json", "-o", "x.json"], [*EDITS, "--like-chakra", *READING]),

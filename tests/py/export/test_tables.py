@@ -135,8 +135,13 @@ def test_by_command(data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert path.is_file()
 
 
+def test_a_json_array(cuda: ks.Trace, tmp_path: Path) -> None:
+    rows = json.loads(cuda.export(tmp_path / "iterations.json", "iterations").read_text(encoding="utf-8"))
+    assert [tuple(row.values()) for row in rows] == cuda.iterations.rows()
+
+
 def test_an_unknown_ending(cuda: ks.Trace, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"ends in \.parquet, \.arrow, \.csv, \.jsonl, found events\.xlsx"):
+    with pytest.raises(ValueError, match=r"ends in \.parquet, \.arrow, \.csv, \.jsonl, \.json, found events\.xlsx"):
         cuda.export(tmp_path / "events.xlsx")
 
 

@@ -22,6 +22,7 @@ CASES = {
         *("pyarrow for to_pandas", "'kinetoscope[pandas]'"),
     ),
     "parquet": (READ + "trace.export('x.parquet')", ["pyarrow"], "pyarrow for .parquet", "'kinetoscope[pyarrow]'"),
+    "xlsx": (READ + "trace.to_xlsx('x.xlsx')", ["xlsxwriter"], "xlsxwriter for .xlsx", "'kinetoscope[xlsx]'"),
     "sql": (READ + "trace.sql('select 1')", ["duckdb"], "duckdb for sql", "'kinetoscope[sql]'"),
     "timeline": (READ + "trace.timeline()", ["anywidget"], "anywidget for timeline()", "anywidget"),
     "remote": (

@@ -30,6 +30,8 @@ pub struct CollectiveFacts {
     pub rank_steps: Option<(i64, i64)>,
     /// `Seq`, and whether it counts collectives of two ranks only.
     pub seq: Option<i64>,
+    /// `Comms Id`: the number that all ranks give a communication.
+    pub comms_id: Option<u64>,
     /// Whether `seq` counts collectives of two ranks only.
     pub is_p2p: Option<bool>,
     /// `Rank`, or an operator's argument: an index in the group, of the root, of the peer, or of
@@ -67,6 +69,7 @@ impl CollectiveFacts {
             ranks: self.ranks.or(other.ranks),
             rank_steps: self.rank_steps.or(other.rank_steps),
             seq: self.seq.or(other.seq),
+            comms_id: self.comms_id.or(other.comms_id),
             is_p2p: self.is_p2p.or(other.is_p2p),
             rank: self.rank.or(other.rank),
             src_rank: self.src_rank.or(other.src_rank),
@@ -97,6 +100,7 @@ impl CollectiveFacts {
                 "Process Group Ranks" => facts.ranks = integers(&value()).map(GroupRanks::from),
                 "Group size" => facts.group_size = integer(&value()),
                 "Seq" => facts.seq = integer(&value()),
+                "Comms Id" => facts.comms_id = identifier(&value()),
                 "Rank" => facts.rank = integer(&value()).filter(|rank| *rank >= 0),
                 "Src Rank" => facts.src_rank = integer(&value()),
                 "Dst Rank" => facts.dst_rank = integer(&value()),
@@ -252,6 +256,11 @@ fn text(value: &Value) -> Option<String> {
 
 fn integer(value: &Value) -> Option<i64> {
     value.as_i64().or_else(|| value.as_str()?.parse().ok())
+}
+
+/// A number that may be larger than `i64::MAX`; 0 names nothing.
+fn identifier(value: &Value) -> Option<u64> {
+    value.as_u64().or_else(|| value.as_str()?.parse().ok()).filter(|id| *id != 0)
 }
 
 fn boolean(value: &Value) -> Option<bool> {

@@ -165,6 +165,11 @@ class Analyses(StackAnalyses):
         `sm_efficiency`, `min(blocks per multiprocessor, 1)`, are means weighted by run time. These
         columns are null if the file lacks the values; `waves` is also null for an occupancy of 0.
 
+        `theoretical_occupancy` is the share of warps that a multiprocessor holds at a time, in
+        percent. `occupancy_limit` names what allows no more blocks: `threads`, `registers`,
+        `shared memory`, `blocks` or `barriers`, or several; `grid` if the grid has too few. Both
+        come from the file, else from `deviceProperties` and the rules of NVIDIA's devices.
+
         Further tables:
 
         * `kernels_by_class`: the totals by `class` and `tensor_cores`

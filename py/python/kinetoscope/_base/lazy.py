@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from kinetoscope._analysis.summary import Section as Section
     from kinetoscope._analysis.summary import Summary as Summary
     from kinetoscope._analysis.verdict import Verdict as Verdict
+    from kinetoscope._export.analysis_tables import ChosenAnalyses as ChosenAnalyses
     from kinetoscope._export.et_plus import EtPlusFile as EtPlusFile
     from kinetoscope._export.tables import Part as Part
     from kinetoscope._io.source import Cache as Cache
@@ -76,6 +77,7 @@ if not TYPE_CHECKING:
             "Cache": "kinetoscope._io.source",
             "Capture": "kinetoscope._load.captures",
             "Chakra": "kinetoscope.chakra",
+            "ChosenAnalyses": "kinetoscope._export.analysis_tables",
             "Differences": "kinetoscope._analysis.differences",
             "Executor": "concurrent.futures",
             "EtPlusFile": "kinetoscope._export.et_plus",

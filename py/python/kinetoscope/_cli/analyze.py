@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from kinetoscope.trace_set import TraceSet
 
 
-_PHASE = "phase"
+PHASE = "phase"
+"""Value of `by` that every analysis takes."""
 
 
 class SelectionOptions(NamedTuple):
@@ -103,7 +104,7 @@ def _add_arguments(analysis: dict[str, Any], parser: argparse.ArgumentParser) ->
     names = [option["name"] for option in analysis["options"]]
     for option in analysis["options"]:
         is_by = option["name"] == "by"
-        _add_option(group, option | {"choices": [*option["choices"], _PHASE]} if is_by else option)
+        add_option(group, option | {"choices": [*option["choices"], PHASE]} if is_by else option)
     add_result(parser, has_by="by" in names)
 
 
@@ -125,15 +126,24 @@ def add_named_part(group: Group) -> None:
 
 def add_result(parser: argparse.ArgumentParser, *, has_by: bool = False) -> None:
     """Adds the arguments of `ResultOptions`; no `--by` if the analysis has its own."""
+    add_selection(parser, has_by=has_by)
+    if has_by:
+        parser.set_defaults(by=None)
+    output = parser.add_argument_group("Output")
+    output.add_argument("--table", metavar="NAME", help="table of the result (default: the first)")
+    add_writing(output, PICTURES)
+    add_reading(parser)
+
+
+def add_selection(parser: argparse.ArgumentParser, *, has_by: bool = False) -> Group:
+    """Adds the arguments of `SelectionOptions`, `by` and `rank`; no `--by` if there is one."""
     selection = parser.add_argument_group("Selection")
     selection.add_argument("--start-ns", type=integer, metavar="N", help="start of the time range, as in the tables")
     selection.add_argument("--end-ns", type=integer, metavar="N", help="end of the time range")
     add_named_part(selection)
-    if has_by:
-        parser.set_defaults(by=None)
-    else:
-        by = partial(_choice, [_PHASE])
-        selection.add_argument("--by", type=by, metavar=f"{{{_PHASE}}}", help="one result per phase of the iterations")
+    if not has_by:
+        by = partial(_choice, [PHASE])
+        selection.add_argument("--by", type=by, metavar=f"{{{PHASE}}}", help="one result per phase of the iterations")
     selection.add_argument("--stream", type=integer, metavar="N", help="select the device events of stream N")
     add_rank(selection)
     selection.add_argument(
@@ -148,10 +158,7 @@ def add_result(parser: argparse.ArgumentParser, *, has_by: bool = False) -> None
     selection.add_argument(
         "--observed", action="store_true", help="include iterations with the Execution Trace observer, which is slow"
     )
-    output = parser.add_argument_group("Output")
-    output.add_argument("--table", metavar="NAME", help="table of the result (default: the first)")
-    add_writing(output, PICTURES)
-    add_reading(parser)
+    return selection
 
 
 class _Kind(NamedTuple):
@@ -167,7 +174,8 @@ _KINDS = {
 }
 
 
-def _add_option(group: argparse._ArgumentGroup, option: dict[str, Any]) -> None:
+def add_option(group: argparse._ArgumentGroup, option: dict[str, Any]) -> None:
+    """Adds the argument of an analysis' option; its name and value go to `parameters`."""
     name, summary = option["name"], option["doc"].replace("%", "%%")
     add = partial(group.add_argument, flag(name), dest="parameters")
     if option["kind"] == "flag":
@@ -198,9 +206,7 @@ _PARTNERS = {"factor": "what_if", "without_last": "like"}
 
 def _analyze(options: AnalyzeOptions) -> None:
     given = dict(options.parameters)
-    for name, partner in _PARTNERS.items():
-        if name in given and partner not in given:
-            raise ValueError(f"{flag(name)} needs {flag(partner)}")
+    expect_partners(given)
     extension = format_of(options.result.writing, PICTURES)
     found = read_input(options.traces, options.result)
     with busy(f"computing {options.analysis}"):
@@ -211,6 +217,13 @@ def _analyze(options: AnalyzeOptions) -> None:
         else:
             result = found.analyze(options.analysis, **given, **options.result.parameters())
     print_or_write_result(result, options.result, extension)
+
+
+def expect_partners(given: Mapping[str, Any]) -> None:
+    """Raises ValueError for an option that has no effect without another one."""
+    for name, partner in _PARTNERS.items():
+        if name in given and partner not in given:
+            raise ValueError(f"{flag(name)} needs {flag(partner)}")
 
 
 def read_input(paths: list[str], options: ResultOptions) -> Trace | TraceSet | Tables:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from kinetoscope.trace import Trace
 
 _GZIP = ".gz"
-_EXTENSIONS = {".json", ".et", ".html", ".kscope", *FORMATS}
+_EXTENSIONS = {".et", ".html", ".kscope", ".xlsx", *FORMATS}
 """Extensions that name a format."""
 
 

@@ -11,7 +11,7 @@ from kinetoscope._base.tell import data_output, tell
 from kinetoscope._cli.arguments import Group, count
 from kinetoscope._cli.output import expect_extension
 from kinetoscope._cli.terminal import print_section
-from kinetoscope._export.tables import FORMATS, Part, export, export_json, json_array, write_csv
+from kinetoscope._export.tables import FORMATS, Part, export, json_array, write_csv
 from kinetoscope._report.table_text import section
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 _LIMIT = 20
 _FLAGS = {"csv": "print CSV", "json": "print a JSON array", "parquet": "write Parquet; requires -o"}
 _PRINTABLE = (".csv", ".json")
-_WRITABLE = (*FORMATS, ".json")
 PICTURES = (".svg", ".html")
 """Extensions of pictures."""
 
@@ -40,7 +39,7 @@ def add_writing(group: Group, others: Sequence[str] = ()) -> None:
     flags = group.add_mutually_exclusive_group()
     for name, summary in _FLAGS.items():
         flags.add_argument(f"--{name}", dest="format", action="store_const", const=f".{name}", help=summary)
-    extensions = ", ".join([*_WRITABLE, *others])
+    extensions = ", ".join([*FORMATS, *others])
     group.add_argument("-o", "--output", type=Path, metavar="FILE", help=f"write to FILE; extensions: {extensions}")
     group.add_argument(
         "--limit", type=count, default=_LIMIT, metavar="N", help=f"print at most N rows as text (default: {_LIMIT})"
@@ -60,7 +59,7 @@ def format_of(options: WritingOptions, others: Sequence[str] = ()) -> str | None
     if options.format:
         expect_extension(output, options.format)
         return options.format
-    extension, supported = output.suffix.lower(), (*_WRITABLE, *others)
+    extension, supported = output.suffix.lower(), (*FORMATS, *others)
     if extension not in supported:
         raise ValueError(f"expected a file name that ends in {', '.join(supported)}, found {output.name}")
     return extension
@@ -72,7 +71,7 @@ def print_or_write(table: Table, options: WritingOptions, extension: str | None)
     if extension is None:
         print_section(section(table, options.limit))
     elif options.output is not None:
-        path = export_json(parts, options.output) if extension == ".json" else export(parts, options.output, extension)
+        path = export(parts, options.output, extension)
         tell(f"{path}: {text.plural(len(table), 'row')} of {table.name}")
     elif extension == ".csv":
         write_csv(parts, data_output(), "\n")

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Literal
 
 from kinetoscope import _native
+from kinetoscope._export.analysis_files import AnalysisFiles
 
 
-class JobFiles:
+class JobFiles(AnalysisFiles):
     """The methods of a job that write one file of several ranks."""
 
     def chosen(self, rank: int | Iterable[int] | None) -> list[tuple[int | None, _native.Trace]]:

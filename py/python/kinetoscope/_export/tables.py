@@ -1,4 +1,4 @@
-"""Tables as files: Parquet and Arrow with pyarrow, CSV and JSON lines without it."""
+"""Tables as files: Parquet and Arrow with pyarrow, CSV and JSON without it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from kinetoscope._io.atomic import atomic_path
 if TYPE_CHECKING:
     from kinetoscope.table import Table
 
-FORMATS = (".parquet", ".arrow", ".csv", ".jsonl")
+FORMATS = (".parquet", ".arrow", ".csv", ".jsonl", ".json")
 _TEXT_ROWS = 10_000
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 """Starts of texts that a spreadsheet runs as a formula: names in traces come from strangers."""
@@ -36,7 +36,13 @@ def export(parts: Sequence[Part], path: str | os.PathLike[str], extension: str |
     Raises ValueError for a format other than `FORMATS`, and ImportError if pyarrow is needed and
     missing. If the file cannot be written, raises OSError and leaves `path` unchanged.
     """
-    writers = {".parquet": _write_parquet, ".arrow": _write_arrow, ".csv": _write_csv, ".jsonl": _write_lines}
+    writers = {
+        ".parquet": _write_parquet,
+        ".arrow": _write_arrow,
+        ".csv": _write_csv,
+        ".jsonl": _write_lines,
+        ".json": _write_json,
+    }
     target = Path(path)
     writer = writers.get(extension or target.suffix.lower())
     if writer is None:
@@ -133,13 +139,11 @@ def json_array(parts: Sequence[Part]) -> Iterator[str]:
     yield "[]\n" if before == "[\n" else "\n]\n"
 
 
-def export_json(parts: Sequence[Part], path: Path) -> Path:
-    """Writes concatenated tables as a JSON array. Raises OSError as `export` does."""
-    with atomic_path(path) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as file:
-        file.writelines(json_array(parts))
-    return path
-
-
 def _write_lines(parts: Sequence[Part], temporary: Path) -> None:
     with temporary.open("w", encoding="utf-8", newline="\n") as file:
         file.writelines(json_lines(parts))
+
+
+def _write_json(parts: Sequence[Part], temporary: Path) -> None:
+    with temporary.open("w", encoding="utf-8", newline="\n") as file:
+        file.writelines(json_array(parts))

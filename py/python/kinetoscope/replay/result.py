@@ -85,10 +85,9 @@ class Replay(Table):
 
     def export(self, path: str | os.PathLike[str]) -> Path:
         """Writes the table as Parquet, Arrow IPC, CSV, JSON lines or JSON, by extension."""
-        from kinetoscope._export.tables import Part, export, export_json
+        from kinetoscope._export.tables import Part, export
 
-        target, parts = Path(path), [Part(self, {})]
-        return export_json(parts, target) if target.suffix == ".json" else export(parts, target)
+        return export([Part(self, {})], path)
 
     def __repr__(self) -> str:
         return "\n".join([f"{text.plural(self.num_ranks, 'rank')} replayed", *self.notes, super().__repr__()])
