@@ -59,7 +59,7 @@ class Options:
 
 
 def read(  # noqa: PLR0913 - options by keyword
-    source: lazy.Source,
+    source: lazy.Source | list[lazy.Source] | tuple[lazy.Source, ...],
     et: lazy.Source | lazy.Literal[False] | None = None,
     *,
     iteration: int | None = None,
@@ -71,6 +71,7 @@ def read(  # noqa: PLR0913 - options by keyword
     iterations: Sequence[str] | None = None,
     capture: lazy.Capture = None,
     memory: lazy.MemorySnapshot | str | os.PathLike[str] | None = None,
+    align: lazy.CompanionAlign = None,
 ) -> Trace | lazy.Any:
     """Reads a Kineto trace and its Execution Trace, and links them. Returns a Trace.
 
@@ -109,6 +110,10 @@ def read(  # noqa: PLR0913 - options by keyword
 
     `memory` is a memory snapshot of the same run, or its path: see `Trace.with_memory`.
 
+    A list of sources is one run: ranks, and traces of other tools, such as VizTracer, Nsight
+    Systems or JAX. Those are companions of the trace of their process, on its time axis, and no
+    ranks. `align` places them: see `Trace.with_companion`.
+
     `ranks` is about files with several ranks: `"split"` makes a job of them, and `"merge"` one
     Trace. A list of ranks returns a TraceSet of these alone. docs/merged-files.md says which files
     are merged, and where each event goes.
@@ -130,10 +135,28 @@ def read(  # noqa: PLR0913 - options by keyword
     flags = {"merges": ranks == "merge", "include_environment": include_environment}
     folder, threads = cache_folder(cache), num_processors()
     options = Options(max_bytes, folder, threads, iteration, **flags, iterations=iterations, capture=capture)
+    if isinstance(source, (list, tuple)):
+        from kinetoscope._load.together import read_together
+
+        found = read_together(source, align, options, et, storage_options)
+    else:
+        if align is not None:
+            raise ValueError("expected a list of files with align, found one file; use Trace.with_companion")
+        found = read_one(source, options, et, storage_options)
+    found = _of_ranks(found, selected)
+    return found if memory is None else _with_memory(found, memory)
+
+
+def read_one(
+    source: lazy.Source,
+    options: Options,
+    et: lazy.Source | lazy.Literal[False] | None,
+    storage_options: Mapping[str, lazy.Any] | None,
+) -> Trace | lazy.Any:
+    """Reads one source as `read` does."""
     file = _open_source(source, storage_options)
     execution = file.execution() if et is None else None if et is False else _open_source(et, storage_options)
-    found = _of_ranks(_read_opened(file, execution, options, et), selected)
-    return found if memory is None else _with_memory(found, memory)
+    return _read_opened(file, execution, options, et)
 
 
 def _with_memory(found: Trace | lazy.Any, memory: lazy.MemorySnapshot | str | os.PathLike[str]) -> Trace:
