@@ -78,7 +78,9 @@ def test_viztracer_lies_beside_the_trace_of_the_same_steps(*, base: bool) -> Non
 
 def test_clocks_from_1970_count_without_common_annotations() -> None:
     found = content(VIZTRACER)
-    found["traceEvents"] = [row for row in found["traceEvents"] if "companion.py" not in row["name"]]
+    for row in found["traceEvents"]:
+        if row["ph"] == "X":
+            row["name"] = "evaluate (evaluate.py:3)"
     (beside,) = ks.read([TORCH, packed(found)]).companions
     assert (beside.align, beside.offset_ns, beside.spread_ns) == ("recorded", 0, None)
     found["viztracer_metadata"]["baseTimeNanoseconds"] += 3_600_000_000_000
@@ -172,11 +174,32 @@ def test_each_rank_gets_the_trace_of_its_process() -> None:
     assert job.ranks == [0, 1]
     assert len(job) == 2
     assert [each.offset_ns for trace in job for each in trace.companions] == [-900_000, -891_000]
+    assert [rank for rank, _ in job.chosen(None)] == [0, 1]
     session = TimelineSession(job.on_screen(), "recorded")
     names = [group["name"] for group in session._overview["groups"] if group["kind"] == "trace"]
     assert names == ["rank 0", "rank 1", "VizTracer · rank 0", "VizTracer · rank 1"]
     with pytest.raises(ks.TraceError, match="expected the process of one of the ranks"):
         ks.read([*ranks, viztracer(STEPS, 99)])
+
+
+@pytest.mark.parametrize(
+    ("other", "tool"),
+    [
+        ("jax_cuda/recorder.trace.json.gz", "XLA's profiler (JAX, TensorFlow or PyTorch/XLA)"),
+        ("proton_cuda/trace.chrome_trace", "another tool"),
+        ("synthetic_nsight/nsys_0.sqlite", "Nsight Systems"),
+        ("synthetic_rocm/trace.rpd", "ROCm's profiler"),
+    ],
+)
+def test_files_of_every_tool_may_be_placed(other: str, tool: str) -> None:
+    main = ks.read(TORCH)
+    for align, found in (("recorded", 0), ({"offset_ns": 7}, 7)):
+        trace = ks.read([TORCH, FOLDER.parent / other], align=align, ranks="merge")
+        (beside,) = trace.companions
+        assert (beside.tool, beside.offset_ns) == (tool, found)
+        assert trace.num_events == main.num_events
+    again = main.with_companion(beside.trace, align={"offset_ns": -7}).companions[0]
+    assert again.offset_ns == 0
 
 
 def test_traces_of_one_other_tool_are_a_job() -> None:

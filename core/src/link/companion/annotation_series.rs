@@ -45,11 +45,12 @@ pub(super) fn common_annotations<'a>(main: &'a Trace, other: &'a Trace) -> Vec<C
     let mut names = annotation_names(main);
     names.extend(annotation_names(other));
     let [here, there] = [main, other].map(|trace| series(trace, &names));
+    let mut by_name: FxHashMap<&str, Vec<&AnnotationSeries<'_>>> = FxHashMap::default();
+    there.iter().for_each(|other| by_name.entry(other.name).or_default().push(other));
     let mut found = Vec::new();
     for one in &here {
-        let is_same =
-            |other: &&AnnotationSeries<'_>| other.name == one.name && (one.is_annotation || other.is_annotation);
-        for other in there.iter().filter(is_same) {
+        let others = by_name.get(one.name).into_iter().flatten();
+        for other in others.filter(|other| one.is_annotation || other.is_annotation) {
             if found.len() == MAX_PAIRS {
                 return found;
             }
