@@ -53,8 +53,8 @@ fn traces_of_ranks_come_first_in_whatever_order_they_are_added() {
 
 #[test]
 fn a_snapshot_keeps_how_it_was_placed() {
-    let moved = LinkedTrace::new(beside(&main_trace(0), &other(), CompanionAlignment::Any).unwrap());
-    let again = read_snapshot(&write_snapshot(&moved), Limits::default()).unwrap();
+    let moved = beside(&main_trace(0), &other(), CompanionAlignment::Any).unwrap();
+    let again = read_snapshot(&write_snapshot(&moved).unwrap(), Limits::default()).unwrap();
     let companion = Companion::of(&again).unwrap();
     assert_eq!((companion.offset_ns, companion.spread_ns, companion.num_matches), (-4_000_000, Some(0), 4));
     assert_eq!(again.events.start[0], Ts(1_000_000));

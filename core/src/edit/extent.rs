@@ -16,8 +16,8 @@ pub struct TrimExtent {
 }
 
 impl TrimExtent {
-    /// `None` for a whole recording. Several trims intersect. Trims before a move to another clock do
-    /// not count.
+    /// `None` for a whole recording. Several trims intersect. Trims before a move to another clock
+    /// do not count.
     ///
     /// ```
     /// use kinetoscope::edit::{TrimExtent, trim};

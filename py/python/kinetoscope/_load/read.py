@@ -102,17 +102,15 @@ def read(  # noqa: PLR0913 - options by keyword
 
     `iterations` names the host events that mark iterations; `*` stands for any text. `"gaps"`
     divides the calls of the thread that launches at gaps that are much longer than the others. By
-    default, `ProfilerStep#n` marks iterations, or a serving engine or trainer: `Trace.summary`
-    tells.
+    default, `ProfilerStep#n` marks them, or a serving engine or trainer: `Trace.summary` tells.
 
     `capture` is the trace of the capture of its CUDA or HIP graphs: a Trace, a path, a folder, or
     several. Replayed kernels get operator, module, Python line and inputs from it.
 
     `memory` is a memory snapshot of the same run, or its path: see `Trace.with_memory`.
 
-    A list of sources is one run: ranks, and traces of other tools, such as VizTracer, Nsight
-    Systems or JAX. Those are companions of the trace of their process, on its time axis, and no
-    ranks. `align` places them: see `Trace.with_companion`.
+    A list of sources is one run: ranks, and traces of other tools, such as VizTracer or Nsight
+    Systems, which become companions of the ranks. `align` places them: see `Trace.with_companion`.
 
     `ranks` is about files with several ranks: `"split"` makes a job of them, and `"merge"` one
     Trace. A list of ranks returns a TraceSet of these alone. docs/merged-files.md says which files
@@ -135,16 +133,25 @@ def read(  # noqa: PLR0913 - options by keyword
     flags = {"merges": ranks == "merge", "include_environment": include_environment}
     folder, threads = cache_folder(cache), num_processors()
     options = Options(max_bytes, folder, threads, iteration, **flags, iterations=iterations, capture=capture)
+    found = _of_ranks(_read_sources(source, align, options, et, storage_options), selected)
+    return found if memory is None else _with_memory(found, memory)
+
+
+def _read_sources(
+    source: lazy.Source | list[lazy.Source] | tuple[lazy.Source, ...],
+    align: lazy.CompanionAlign,
+    options: Options,
+    et: lazy.Source | lazy.Literal[False] | None,
+    storage_options: Mapping[str, lazy.Any] | None,
+) -> Trace | lazy.Any:
+    """Reads one source, or a list of them."""
     if isinstance(source, (list, tuple)):
         from kinetoscope._load.together import read_together
 
-        found = read_together(source, align, options, et, storage_options)
-    else:
-        if align is not None:
-            raise ValueError("expected a list of files with align, found one file; use Trace.with_companion")
-        found = read_one(source, options, et, storage_options)
-    found = _of_ranks(found, selected)
-    return found if memory is None else _with_memory(found, memory)
+        return read_together(source, align, options, et, storage_options)
+    if align is not None:
+        raise ValueError("expected a list of files with align, found one file; use Trace.with_companion")
+    return read_one(source, options, et, storage_options)
 
 
 def read_one(
