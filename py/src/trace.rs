@@ -130,13 +130,13 @@ impl Trace {
         self.linked.trace.tool()
     }
 
-    /// Whether PyTorch's profiler left its marks.
+    /// Whether `PyTorch`'s profiler left its marks.
     #[getter]
     fn is_of_pytorch(&self) -> bool {
         self.linked.trace.is_of_pytorch()
     }
 
-    /// The known tool that recorded the trace, if PyTorch's profiler did not.
+    /// The known tool that recorded the trace, if `PyTorch`'s profiler did not.
     #[getter]
     fn other_tool(&self) -> Option<&'static str> {
         self.linked.trace.other_tool()
