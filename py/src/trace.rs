@@ -7,9 +7,10 @@ use kinetoscope::analyze::{
     PartRequest, Selection, SelectionRequest, allocator_history, coverage, events_inside, events_within,
 };
 use kinetoscope::edit::{
-    ExecutionEdit, Redaction, edit, redact, separate_devices, shrink, split, trim, with_captures, with_memory,
+    Companion, CompanionAlignment, ExecutionEdit, Redaction, beside, edit, redact, separate_devices, shrink, split,
+    trim, with_captures, with_memory,
 };
-use kinetoscope::link::{CapturedGraphs, MergedRank, MergedRanks};
+use kinetoscope::link::{CapturedGraphs, MergedRank, MergedRanks, companion_of};
 use kinetoscope::read::snapshot::read_snapshot;
 use kinetoscope::replay::write_param_collectives;
 use kinetoscope::table::{CAPTURED, TABLES};
@@ -21,6 +22,7 @@ use kinetoscope::write::et_plus::{EtPlusRules, write_et_plus};
 use kinetoscope::write::execution::write_execution;
 use kinetoscope::write::perfetto::write_perfetto;
 use kinetoscope::{Error, ErrorKind, Limits, LinkedTrace, write_snapshot};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
@@ -121,6 +123,49 @@ impl Trace {
     fn with_captures(&self, py: Python<'_>, captures: Vec<PyRef<'_, Self>>, max_threads: usize) -> PyResult<Self> {
         let (replay, captures) = (self.linked(), captures.iter().map(|one| one.linked()).collect::<Vec<_>>());
         interruptible(py, move || Self::new(with_captures(&replay, &captures), max_threads))
+    }
+
+    /// The tool that recorded the trace.
+    #[getter]
+    fn tool(&self) -> &'static str {
+        self.linked.trace.tool()
+    }
+
+    /// Whether `PyTorch`'s profiler left its marks.
+    #[getter]
+    fn is_of_pytorch(&self) -> bool {
+        self.linked.trace.is_of_pytorch()
+    }
+
+    /// The known tool that recorded the trace, if `PyTorch`'s profiler did not.
+    #[getter]
+    fn other_tool(&self) -> Option<&'static str> {
+        self.linked.trace.other_tool()
+    }
+
+    /// This trace with times of the clock of another one, by an alignment in JSON.
+    #[pyo3(signature = (main, align, *, max_threads = 1))]
+    fn beside(&self, py: Python<'_>, main: &Self, align: &str, max_threads: usize) -> PyResult<Self> {
+        let align = serde_json::from_str(align).map_err(|error| PyValueError::new_err(error.to_string()))?;
+        let align = CompanionAlignment::of(&align).map_err(|error| raised(&error))?;
+        let (main, other) = (main.linked(), self.linked());
+        let trace = interruptible(py, move || beside(&main.trace, &other.trace, align))?;
+        let trace = trace.map_err(|error| raised(&error))?;
+        interruptible(py, move || Self::new(trace, max_threads))
+    }
+
+    /// How the trace was placed beside another one: method, offset and spread in ns, and the
+    /// annotations that fit it, of all common ones; `None` for a trace that is no companion.
+    #[getter]
+    fn companion(&self) -> Option<(String, i64, Option<i64>, u64, u64)> {
+        let Companion { align, offset_ns, spread_ns, num_matches, num_common, .. } = Companion::of(&self.linked.trace)?;
+        Some((align, offset_ns, spread_ns, num_matches, num_common))
+    }
+
+    /// The place of the only one of these traces that is of the same process.
+    fn process_among(&self, traces: Vec<PyRef<'_, Self>>) -> Option<usize> {
+        let traces: Vec<_> = traces.iter().map(|trace| trace.linked()).collect();
+        companion_of(&traces, &self.linked.trace)
     }
 
     /// The trace with what a memory snapshot of the same run knows.

@@ -23,27 +23,23 @@ BASE_NS = 1_790_000_000_000_000_000
 THREADS = (101, 202)
 
 
-class Runtime(enum.Enum):
-    """The calls of the runtime in the recording, by their numbers in CUPTI."""
-
-    cudaMemcpyAsync_v3020 = 41
-    cudaDeviceSynchronize_v3020 = 165
-    cudaLaunchKernel_v7000 = 211
-    cudaGraphLaunch_v10000 = 311
-
-
-class Driver(enum.Enum):
-    """The call of the driver."""
-
-    cuLaunchKernelEx = 652
+RUNTIME = {
+    "cudaMemcpyAsync_v3020": 41,
+    "cudaDeviceSynchronize_v3020": 165,
+    "cudaLaunchKernel_v7000": 211,
+    "cudaGraphLaunch_v10000": 311,
+}
+"""The calls of the runtime in the recording, by their numbers in CUPTI."""
+DRIVER = {"cuLaunchKernelEx": 652}
+"""A call of the driver."""
 
 
 def stand_in() -> None:
     """Puts the names of calls where PyTorch looks for NVIDIA's module."""
     cupti = types.ModuleType("cupti")
     tables = types.ModuleType("cupti.cupti")
-    tables.Runtime_api_trace_cbid = Runtime  # type: ignore[attr-defined] # a module made here
-    tables.Driver_api_trace_cbid = Driver  # type: ignore[attr-defined] # as above
+    tables.Runtime_api_trace_cbid = enum.Enum("Runtime_api_trace_cbid", RUNTIME)  # type: ignore[attr-defined] # a module made here
+    tables.Driver_api_trace_cbid = enum.Enum("Driver_api_trace_cbid", DRIVER)  # type: ignore[attr-defined] # as above
     sys.modules.setdefault("cupti", cupti)
     sys.modules.setdefault("cupti.cupti", tables)
 

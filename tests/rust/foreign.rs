@@ -10,7 +10,7 @@ use kinetoscope::link::{LinkMethod, MergedRanks};
 use kinetoscope::read::snapshot::read_snapshot;
 use kinetoscope::write::chrome::write_chrome;
 use kinetoscope::write_snapshot;
-use kinetoscope::{EventKind, Limits, LinkedTrace};
+use kinetoscope::{EventKind, Limits, LinkedTrace, category_kind};
 use serde_json::{Value, json};
 
 use crate::files;
@@ -298,6 +298,56 @@ fn a_tpu_has_the_operations_of_xla_as_its_work() {
     assert_eq!(kinds(&linked, "jit_step(123)"), [EventKind::Annotation]);
     assert_eq!(class(&linked, "all-reduce.2"), WorkClass::Communication);
     assert_eq!(class(&linked, "fusion.3"), WorkClass::Computation);
+}
+
+#[test]
+fn a_sparse_core_has_its_operations_as_its_work_once() {
+    let lines =
+        [(1, "Sparse Core Steps"), (2, "Sparse Core Modules"), (3, "Sparse Core Ops"), (4, "Sparse Core Syncs")];
+    let mut events = xla("/device:TPU:2 SparseCore 1", &lines);
+    events.push(event(1, 1, "0", 0, 1000));
+    events.push(event(1, 2, "jit_step(123)", 0, 1000));
+    events.push(event(1, 3, "gather_fusion.3", 100, 200));
+    events.push(event(1, 4, "sync.1", 300, 100));
+    let linked = linked(&events);
+    let work: Vec<_> =
+        (0..linked.trace.events.len()).filter(|row| linked.trace.events.kind[*row].is_device_work()).collect();
+    assert_eq!(work.iter().map(|row| linked.trace.event_name(*row)).collect::<Vec<_>>(), ["gather_fusion.3"]);
+    assert_eq!(linked.trace.device(work[0]), Some(2));
+}
+
+#[test]
+fn work_of_the_runtime_of_aiu_is_on_its_devices() {
+    let rdma = "SenRdmaSend_82227 [sync=AllReduce_all_reduce_4_s0_r1_0] DmaO";
+    let of_device = |pid: i64| {
+        vec![
+            event(pid, 1, "add_11 Cmpt Prep", 0, 5),
+            event(pid, 2, "add_11 Cmpt Exec", 5, 9),
+            event(pid, 3, "Input DmaI", 0, 4),
+            event(pid, 4, rdma, 20, 4),
+            event(pid, 9, "Execute Graph", 0, 30),
+        ]
+    };
+    let linked = linked(&[of_device(0), of_device(1)].concat());
+    let trace = &linked.trace;
+    assert_eq!(kinds(&linked, "add_11 Cmpt Exec"), [EventKind::Kernel; 2]);
+    assert_eq!(kinds(&linked, "Input DmaI"), [EventKind::Copy; 2]);
+    assert_eq!(kinds(&linked, "Execute Graph"), [EventKind::Other; 2]);
+    assert_eq!(class(&linked, rdma), WorkClass::Communication);
+    let devices: Vec<_> = (0..trace.events.len()).map(|row| trace.device(row)).collect();
+    assert_eq!(devices[..5], [Some(0), Some(0), Some(0), Some(0), None]);
+    assert_eq!(devices[5..], [Some(1), Some(1), Some(1), Some(1), None]);
+    let problems = verdict(&linked).problems;
+    assert!(problems.iter().any(|problem| problem.message.contains("AIU") && problem.advice.contains("no launches")));
+}
+
+#[test]
+fn categories_of_kineto_tell_the_side() {
+    assert_eq!(category_kind("xpu_scope_profiler"), (EventKind::Other, true));
+    assert_eq!(category_kind("xpu_sync"), (EventKind::Sync, true));
+    for category in ["driver", "runtime", "xpu_driver", "privateuse1_driver"] {
+        assert_eq!(category_kind(category), (EventKind::Launch, false), "{category}");
+    }
 }
 
 #[test]

@@ -12,6 +12,7 @@ mod collective_groups;
 mod collective_runs;
 mod collective_skew;
 mod collectives;
+mod companion;
 mod containers;
 mod critical_path;
 mod dependencies;

@@ -13,6 +13,9 @@ pub(super) const TRIM: &str = "trim";
 /// The name of the addition of a memory snapshot in the list.
 pub(super) const MEMORY: &str = "memory";
 
+/// The name of the move of another tool's trace to the time axis of a trace.
+pub(super) const BESIDE: &str = "beside";
+
 /// The list; none where nothing was done.
 pub(super) fn edits(trace: &Trace) -> Vec<Value> {
     match trace.header_value(KEY) {

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::edit_log::{TRIM, edits};
+use super::edit_log::{BESIDE, TRIM, edits};
 use crate::time::{TimeRange, Ts};
 use crate::trace::Trace;
 
@@ -16,7 +16,8 @@ pub struct TrimExtent {
 }
 
 impl TrimExtent {
-    /// `None` for a whole recording. Several trims intersect.
+    /// `None` for a whole recording. Several trims intersect. Trims before a move to another clock
+    /// do not count.
     ///
     /// ```
     /// use kinetoscope::edit::{TrimExtent, trim};
@@ -32,6 +33,8 @@ impl TrimExtent {
     /// ```
     pub fn of(trace: &Trace) -> Option<Self> {
         let edits = edits(trace);
+        // Earlier ranges are those of another clock.
+        let edits = edits.rsplit(|edit| edit["edit"] == BESIDE).next()?;
         let trims: Vec<_> = edits.iter().filter(|edit| edit["edit"] == TRIM).collect();
         let whole = range(trims.first()?, ["whole_start_ns", "whole_end_ns"])?;
         let ranges = trims.into_iter().filter_map(|edit| range(edit, ["start_ns", "end_ns"]));

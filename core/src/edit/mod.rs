@@ -1,9 +1,12 @@
 //! Edits traces: trims, splits, redacts, shrinks, adds memory; cuts, upgrades, anonymises Execution
 //! Traces.
 
+#[cfg(feature = "companions")]
+mod beside;
 mod capture;
 mod comm_attrs;
 mod communications;
+mod companion;
 mod cut;
 mod edit_log;
 mod execution_draft;
@@ -31,8 +34,11 @@ mod upgrade;
 use crate::error::Error;
 use crate::trace::Trace;
 use crate::trace::node::NodeSpan;
+#[cfg(feature = "companions")]
+pub use beside::{CompanionAlignment, beside};
 pub use capture::with_captures;
 pub use communications::communications;
+pub use companion::Companion;
 use execution_draft::ExecutionDraft;
 pub use extent::TrimExtent;
 pub use memory::with_memory;

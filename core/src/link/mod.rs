@@ -8,6 +8,8 @@ mod blocking;
 mod call_order;
 mod captured_graphs;
 mod collective;
+#[cfg(feature = "companions")]
+mod companion;
 mod crowded_number;
 mod dependency;
 mod device_time;
@@ -66,6 +68,10 @@ mod work_processes;
 pub use captured_graphs::CapturedGraphs;
 pub use collective::{Collective, CollectiveFacts, CollectiveWait, Collectives, UntimedReason};
 pub(crate) use collective::{bus_bytes, communicates, gbps};
+#[cfg(feature = "companions")]
+pub use companion::companion_of;
+#[cfg(feature = "companions")]
+pub(crate) use companion::{AnnotationClock, annotation_clock};
 pub use dependency::{DataDependencies, DataDependency};
 pub use device_time::DeviceTime;
 pub use edge::{Edge, EdgeKind};

@@ -30,7 +30,7 @@ pub fn category_kind(category: &str) -> (EventKind, bool) {
         // `FEE` (function entry and exit) is VizTracer's.
         "python_function" | "fee" => EventKind::Python,
         "overhead" => EventKind::Overhead,
-        "runtime" => EventKind::Launch,
+        "runtime" | "driver" => EventKind::Launch,
         // Kineto names the calls of every runtime and driver so: `xpu_runtime`.
         other if other.ends_with("_runtime") || other.ends_with("_driver") => EventKind::Launch,
         _ => EventKind::Other,

@@ -27,6 +27,7 @@ use crate::id::{StrId, TrackId};
 use crate::json::write_string;
 use crate::strings::Strings;
 use crate::time::{TimeRange, Ts};
+use crate::vendor;
 use crate::warning::Warnings;
 use arg_key::ArgKey;
 use args::Args;
@@ -34,6 +35,9 @@ use event::EventTable;
 use flow::{Counter, Flow, Instant, Metadata};
 use node::Node;
 use track::{Process, Track};
+
+/// The key of the time at which the clock of a file is 0, since 1970.
+const BASE_TIME: &str = "baseTimeNanoseconds";
 
 /// Kineto's instant for the end of its processing; nothing is recorded in the time before it.
 const WINDOW_END: &str = "Record Window End";
@@ -80,9 +84,13 @@ impl Trace {
         serde_json::from_str(self.strings.text(*json)).ok()
     }
 
-    /// `baseTimeNanoseconds` of the header.
+    /// `baseTimeNanoseconds` of the header, or of a tool's own object in it.
     pub(crate) fn header_base_ns(&self) -> Option<i64> {
-        let base = self.header_value("baseTimeNanoseconds")?;
+        let own = || {
+            let mut keys = self.header.iter().map(|(key, _)| self.strings.text(*key));
+            self.header_value(keys.find(|key| vendor::holds_base_time(key))?)?.get_mut(BASE_TIME).map(Value::take)
+        };
+        let base = self.header_value(BASE_TIME).or_else(own)?;
         let base = base.as_i64().or_else(|| base.as_str()?.parse().ok()).or_else(|| whole(base.as_f64()?));
         base.filter(|base| *base > 0)
     }

@@ -20,9 +20,46 @@ impl Trace {
         let found = keys.chain(processes).chain(threads).find_map(vendor::producer);
         found.or_else(|| {
             // All events of such a tool have one of its few categories.
-            let first = self.events.category.first().filter(|category| **category != StrId::EMPTY)?;
-            vendor::producer(ToolName::Category(text(*first)))
+            let first = *self.events.category.first()?;
+            if first != StrId::EMPTY {
+                return vendor::producer(ToolName::Category(text(first)));
+            }
+            let mut names = self.events.name.iter().take(MAX_NAMED).map(|name| text(*name));
+            names.find_map(|name| vendor::producer(ToolName::Event(name)))
         })
+    }
+
+    /// The known tool that recorded the trace, if `PyTorch`'s profiler did not.
+    ///
+    /// ```
+    /// use kinetoscope::{Input, Limits, read};
+    /// let tool = |json: &str| Ok::<_, kinetoscope::Error>(read([Input::new(json.as_bytes())], Limits::default())?.other_tool());
+    /// assert_eq!(tool(r#"[{"ph": "X", "cat": "FEE", "name": "f (a.py:1)", "ts": 1, "dur": 2}]"#)?, Some("VizTracer"));
+    /// assert_eq!(tool(r#"[{"ph": "X", "cat": "cpu_op", "name": "aten::mm", "ts": 1, "dur": 2}]"#)?, None);
+    /// # Ok::<(), kinetoscope::Error>(())
+    /// ```
+    pub fn other_tool(&self) -> Option<&'static str> {
+        let keys = || self.header.iter().map(|(key, _)| self.strings.text(*key));
+        if let Some(title) = keys().find_map(vendor::database_title) {
+            return Some(title);
+        }
+        self.producer().filter(|producer| !producer.records_pytorch).map(|producer| producer.title)
+    }
+
+    /// Whether `PyTorch` left its marks: operators, nodes, or keys of the header.
+    pub fn is_of_pytorch(&self) -> bool {
+        let mut keys = self.header.iter().map(|(key, _)| self.strings.text(*key));
+        let has_marks = keys.any(|key| PYTORCH_KEYS.contains(&key))
+            || !self.nodes.is_empty()
+            || !self.execution_header.is_empty()
+            || self.events.kind.contains(&EventKind::Operator);
+        has_marks && self.other_tool().is_none()
+    }
+
+    /// The tool in words.
+    pub fn tool(&self) -> &'static str {
+        let unknown = if self.is_of_pytorch() { "PyTorch" } else { "another tool" };
+        self.other_tool().unwrap_or(unknown)
     }
 
     /// The vendor of the devices, where the file tells it: by its tool, by names of devices, or by
@@ -71,22 +108,27 @@ impl Trace {
     fn roles(&self, producer: &Producer) -> Vec<TrackRole> {
         let text = |id: StrId| self.strings.text(id);
         let processes: FxHashMap<StrId, _> = self.processes.iter().map(|process| (process.process, process)).collect();
+        let mut first_events: FxHashMap<usize, StrId> = FxHashMap::default();
+        for (track, name) in self.events.track.iter().zip(&self.events.name) {
+            first_events.entry(track.index()).or_insert(*name);
+        }
         let mut with_streams: FxHashMap<StrId, bool> = FxHashMap::default();
         for track in &self.tracks {
             *with_streams.entry(track.process).or_default() |= text(track.name).starts_with("Stream");
         }
-        let role = |track: &super::track::Track| {
+        let role = |(at, track): (usize, &super::track::Track)| {
             let process = processes.get(&track.process);
             producer.role(&TrackNames {
                 process: process.map_or("", |process| text(process.name)),
                 labels: process.map_or("", |process| text(process.labels)),
                 thread: text(track.name),
                 number: text(track.thread),
+                event: first_events.get(&at).map_or("", |name| text(*name)),
                 is_stream: track.stream.is_some(),
                 has_streams: with_streams.get(&track.process).copied().unwrap_or_default(),
             })
         };
-        self.tracks.iter().map(role).collect()
+        self.tracks.iter().enumerate().map(role).collect()
     }
 
     /// Numbers devices without one in the order of the file, if there are several: work of two must
@@ -134,6 +176,12 @@ impl Trace {
         }
     }
 }
+
+/// Events that are looked at for their tool.
+const MAX_NAMED: usize = 100;
+
+/// Keys of the header that Kineto alone writes.
+const PYTORCH_KEYS: [&str; 3] = ["schemaVersion", "deviceProperties", "distributedInfo"];
 
 /// Calls that are looked at for their vendor.
 const MAX_CALLS: usize = 1000;

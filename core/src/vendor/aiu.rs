@@ -1,8 +1,7 @@
 //! IBM: AIU (Spyre), through `libaiupti`.
 //!
 //! Kineto writes its calls as `cuda_runtime` or `privateuse1_runtime`, and its work as `kernel` and
-//! `gpu_memcpy`. Files of the runtime itself have no categories, so all their events are of the
-//! host.
+//! `gpu_memcpy`. Files of the runtime itself are of another producer.
 
 use super::entry::NamePattern::Start;
 use super::entry::{CommunicationLibraries, HostCalls, KernelNames, Vendor};

@@ -21,7 +21,9 @@ pub use entry::{
     CommunicationLibraries, DeviceWait, EventCategory, HostCalls, KernelNames, NamePattern, Vendor, VersionFormat,
     WaitReports,
 };
-pub use producer::{EventNames, Producer, ToolName, TrackNames, TrackRole, is_tool_title, producer};
+pub use producer::{
+    EventNames, Producer, ToolName, TrackNames, TrackRole, database_title, holds_base_time, is_tool_title, producer,
+};
 pub use residency::ResidencyRules;
 pub use wording::advice_for;
 

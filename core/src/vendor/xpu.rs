@@ -6,7 +6,11 @@ use crate::event_kind::EventKind;
 
 pub(super) static XPU: Vendor = Vendor {
     name: "xpu",
-    categories: &[device("xpu_sync", EventKind::Sync)],
+    categories: &[
+        device("xpu_sync", EventKind::Sync),
+        // Metrics of a kernel, around it.
+        device("xpu_scope_profiler", EventKind::Other),
+    ],
     calls: HostCalls {
         // `urEnqueueKernelLaunch`, `urEnqueueUSMMemcpy`, `zeCommandListAppendLaunchKernel`.
         enqueue: &["Enqueue", "AppendLaunch", "AppendMemory"],

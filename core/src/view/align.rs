@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::fields::RequestField;
-use super::session_trace::SessionTrace;
+use super::session_trace::{SessionTrace, members};
 use crate::time::{TimeRange, Ts};
 
 /// The events that share a position on the screen.
@@ -40,7 +40,8 @@ impl TimeAlignment {
     /// `clocks` are the nanoseconds by which each clock is ahead, and are asked for where they
     /// matter.
     pub(super) fn zeros(self, parts: &[SessionTrace], clocks: impl FnOnce() -> Vec<i64>) -> Vec<Ts> {
-        let anchors: Vec<Ts> = match self {
+        let (all, parts) = (parts, members(parts));
+        let mut anchors: Vec<Ts> = match self {
             Self::Clocks if parts.len() > 1 => {
                 let clocks: Vec<_> = clocks().into_iter().map(Ts).collect();
                 if are_apart(parts, &clocks) { starts(parts) } else { clocks }
@@ -49,6 +50,11 @@ impl TimeAlignment {
             Self::Start => starts(parts),
             Self::Iteration(number) => parts.iter().map(|part| start_of(part, number)).collect(),
         };
+        // A trace of another tool has the clock of its rank.
+        let of_rank = |part: &SessionTrace| parts.iter().position(|main| main.rank == part.rank).unwrap_or(0);
+        let others = all[parts.len()..].iter().map(|part| anchors.get(of_rank(part)).copied().unwrap_or_default());
+        anchors.extend(others.collect::<Vec<_>>());
+        let parts = all;
         let lead = |is_told: fn(&SessionTrace) -> bool| {
             let told = parts.iter().zip(&anchors).filter(|(part, _)| is_told(part));
             told.map(|(part, anchor)| part.range.start.0.saturating_sub(anchor.0)).min()

@@ -21,7 +21,7 @@ const LIMIT: usize = 100;
 
 pub(super) fn answer(screen: &Screen<'_>, request: &AnalyzeRequest) -> Result<Response, Error> {
     let (analysis, answer) = (analysis(&request.name)?, analyzed(screen, request)?);
-    let of_one = request.part.or((screen.parts.len() < 2).then_some(0));
+    let of_one = request.part.or((screen.members().len() < 2).then_some(0));
     let owner = of_one.and_then(|at| screen.parts.get(at as usize)).copied();
     let data = json!({
         "name": analysis.name,
@@ -38,7 +38,7 @@ pub(super) fn answer(screen: &Screen<'_>, request: &AnalyzeRequest) -> Result<Re
 pub(super) fn analyzed(screen: &Screen<'_>, request: &AnalyzeRequest) -> Result<AnalysisResult, Error> {
     let analysis = analysis(&request.name)?;
     let options = Options::new(analysis.options, request.options.clone())?;
-    match (request.part, &screen.parts[..]) {
+    match (request.part, screen.members()) {
         (None, parts) if parts.len() > 1 => {
             let wanted = |at: usize| selection_of(parts[at], request);
             analysis.answer_about_each(&screen.session.ranked(), &wanted, &options, 1)

@@ -8,7 +8,7 @@ use super::session_trace::TraceView;
 use crate::analyze::{ChangedName, Selection, changed};
 
 pub(super) fn answer(screen: &Screen<'_>) -> Response {
-    let [before, after] = match &screen.parts[..] {
+    let [before, after] = match screen.members() {
         [before, after, ..] => [*before, *after],
         _ => return Response::of("changes", &json!({"changes": []})),
     };

@@ -11,8 +11,8 @@ use crate::error::{Error, ErrorKind};
 
 /// The parts of the screen before, and those after: the first part's name is that of all before.
 pub(super) fn sides<'a>(screen: &Screen<'a>) -> [Vec<TraceView<'a>>; 2] {
-    let before = screen.parts.first().map(|part| part.name.clone());
-    let (before, after) = screen.parts.iter().copied().partition(|part| Some(&part.name) == before.as_ref());
+    let before = screen.members().first().map(|part| part.name.clone());
+    let (before, after) = screen.members().iter().copied().partition(|part| Some(&part.name) == before.as_ref());
     [before, after]
 }
 

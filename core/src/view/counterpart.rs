@@ -11,8 +11,8 @@ use crate::sort;
 /// The event with the same name and the same place among its like, in the iteration with the same
 /// place, of the other trace; null where no two traces are compared, or it has none.
 pub(super) fn counterpart(screen: &Screen<'_>, part: TraceView<'_>, row: usize) -> Value {
-    let [before, after] = match &screen.parts[..] {
-        [before, after] if before.rank == after.rank => [*before, *after],
+    let [before, after] = match screen.members() {
+        [before, after] if before.rank == after.rank && part.at <= after.at => [*before, *after],
         _ => return Value::Null,
     };
     let (role, other) = if part.at == before.at { ("after", after) } else { ("before", before) };

@@ -9,6 +9,7 @@ use super::screen::Screen;
 use super::session_trace::TraceView;
 use super::shown_kind::ShownKind;
 use crate::analyze::{HealthRow, LinkCoverage, Problem, VerdictState, typical_trace};
+use crate::edit::Companion;
 use crate::id::{StrId, TrackId};
 use crate::link::LinkedTrace;
 use crate::sort;
@@ -49,7 +50,7 @@ pub(super) fn answer(screen: &Screen<'_>) -> Response {
 /// A trace on the screen: `first_id` is to be taken off the screen's ids of its events.
 fn part_json(part: TraceView<'_>) -> Value {
     let trace = &part.linked.trace;
-    json!({
+    let mut data = json!({
         "part": part.at,
         "name": part.name,
         "rank": part.rank,
@@ -59,7 +60,11 @@ fn part_json(part: TraceView<'_>) -> Value {
         "num_events": trace.events.len(),
         "origin_ns": part.zero.0.to_string(),
         "iterations": iterations(part),
-    })
+    });
+    if let Some(Companion { tool, align, offset_ns, spread_ns, .. }) = &part.companion {
+        data["companion"] = json!({"tool": tool, "align": align, "offset_ns": offset_ns, "spread_ns": spread_ns});
+    }
+    data
 }
 
 fn iterations(part: TraceView<'_>) -> Vec<Value> {

@@ -20,6 +20,11 @@ impl<'a> Screen<'a> {
         Self { session, parts }
     }
 
+    /// The traces of ranks; those of other tools come after them.
+    pub(super) fn members(&self) -> &[TraceView<'a>] {
+        &self.parts[..self.session.members().len()]
+    }
+
     /// All of its time.
     pub(super) fn span(&self) -> (f64, f64) {
         (0.0, self.duration())
@@ -43,7 +48,7 @@ impl<'a> Screen<'a> {
     pub(super) fn reported(&self) -> Option<(f64, f64)> {
         self.parts.iter().find_map(|part| part.reported())?;
         let range = |part: &TraceView<'_>| part.reported().unwrap_or(part.range);
-        let ranges = self.parts.iter().map(|part| (part.offset(range(part).start), part.offset(range(part).end)));
+        let ranges = self.members().iter().map(|part| (part.offset(range(part).start), part.offset(range(part).end)));
         ranges.reduce(|(start, end), (other_start, other_end)| (start.min(other_start), end.max(other_end)))
     }
 
@@ -66,13 +71,13 @@ impl<'a> Screen<'a> {
 
     /// Whether its parts are ranks of one job, not sides of a comparison.
     pub(super) fn is_job(&self) -> bool {
-        let Some((first, others)) = self.parts.split_first() else { return false };
+        let Some((first, others)) = self.members().split_first() else { return false };
         others.iter().all(|part| part.name == first.name) && others.iter().any(|part| part.rank != first.rank)
     }
 
     /// The part that is this trace of a rank.
     pub(super) fn of_rank(&self, rank: Option<i64>, window: i64) -> Option<TraceView<'a>> {
-        self.parts.iter().copied().find(|part| (part.rank, part.window) == (rank, window))
+        self.members().iter().copied().find(|part| (part.rank, part.window) == (rank, window))
     }
 
     /// One of the parts, the first by default.

@@ -2,8 +2,9 @@
 
 use std::sync::{Arc, OnceLock};
 
-use super::session_trace::SessionTrace;
+use super::session_trace::{SessionTrace, members};
 use crate::analyze::{DrawnStep, Finding, RankedTrace};
+use crate::edit::Companion;
 use crate::error::{Error, ErrorKind, Position};
 use crate::link::LinkedTrace;
 use crate::link::rank::JobRanks;
@@ -27,17 +28,31 @@ impl Session {
         Self { parts: part.into_iter().collect(), ..Self::default() }
     }
 
-    /// Adds a trace after the others, with a display name, which may be empty, and its rank, if the
-    /// trace does not state it. An error when events or tracks outnumber the ids.
+    /// The traces of ranks; those of other tools come after them.
+    pub(super) fn members(&self) -> &[SessionTrace] {
+        members(&self.parts)
+    }
+
+    /// Adds a trace after the others, but before those of other tools. It has a display name, which
+    /// may be empty, and its rank, if the trace does not state it. An error when events or tracks
+    /// outnumber the ids.
     pub fn add(&mut self, name: &str, rank: Option<i64>, linked: impl Into<Arc<LinkedTrace>>) -> Result<(), Error> {
         let linked = linked.into();
         let label = (name.to_owned(), linked.trace.rank().or(rank));
-        let part = SessionTrace::after(&self.parts, label, linked);
-        self.parts.push(part.ok_or(ErrorKind::Limit {
-            unit: "events",
-            limit: u32::MAX.into(),
-            position: Position::default(),
-        })?);
+        let is_companion = Companion::of(&linked.trace).is_some();
+        let num_ranks = if is_companion { self.parts.len() } else { self.parts.partition_point(SessionTrace::is_rank) };
+        let companions = self.parts.split_off(num_ranks).into_iter().map(|part| ((part.name, part.rank), part.linked));
+        for (label, linked) in std::iter::once((label, linked)).chain(companions) {
+            let part = SessionTrace::after(&self.parts, label, linked);
+            self.parts.push(part.ok_or(ErrorKind::Limit {
+                unit: "events",
+                limit: u32::MAX.into(),
+                position: Position::default(),
+            })?);
+        }
+        if is_companion {
+            self.parts.iter_mut().for_each(SessionTrace::name_by_tool);
+        }
         self.ranks = OnceLock::new();
         self.path = OnceLock::new();
         self.findings = OnceLock::new();
@@ -49,9 +64,9 @@ impl Session {
         self.parts.iter().map(|part| &part.linked)
     }
 
-    /// The traces, each with its rank.
+    /// The traces of ranks, each with its rank.
     pub(super) fn ranked(&self) -> Vec<RankedTrace> {
-        self.parts.iter().map(|part| (part.rank, Arc::clone(&part.linked))).collect()
+        self.members().iter().map(|part| (part.rank, Arc::clone(&part.linked))).collect()
     }
 
     /// Shared collectives and clocks of the traces.

@@ -10,7 +10,7 @@ use crate::analyze::{
     DrawnStep, HealthRow, LinkCoverage, PartRequest, SelectionRequest, Verdict, WorkClass, classes, coverage,
     drawn_steps, health, verdict,
 };
-use crate::edit::TrimExtent;
+use crate::edit::{Companion, TrimExtent};
 use crate::link::{LinkedTrace, MODULE_PREFIX};
 use crate::time::{Dur, TimeRange, Ts};
 use crate::trace::kind::EventKind;
@@ -32,6 +32,8 @@ pub(super) struct SessionTrace {
     pub(super) range: TimeRange,
     /// The trimmed range, if it is a part of a recording.
     pub(super) extent: Option<TrimExtent>,
+    /// How it was placed, if it is the trace of another tool beside that of a rank.
+    pub(super) companion: Option<Companion>,
     lanes: OnceLock<LaneIndex>,
     lanes_without_frames: OnceLock<LaneIndex>,
     classes: OnceLock<Vec<WorkClass>>,
@@ -52,15 +54,18 @@ impl SessionTrace {
         let (first_id, first_track) =
             others.last().map_or(Some((0, 0)), |before| Some((before.end_id()?, before.end_track()?)))?;
         let (range, extent) = (linked.trace.range(), TrimExtent::of(&linked.trace));
+        let companion = Companion::of(&linked.trace);
+        let is_like = |other: &&SessionTrace| other.rank == rank && other.is_rank() == companion.is_none();
         let part = Self {
-            name,
+            window: others.iter().filter(is_like).count() as i64,
+            name: companion.as_ref().filter(|_| name.is_empty()).map_or(name.clone(), |of| of.tool.clone()),
             rank,
-            window: others.iter().filter(|other| other.rank == rank).count() as i64,
             at: others.len(),
             first_id,
             first_track,
             range,
             extent,
+            companion,
             linked,
             lanes: OnceLock::new(),
             lanes_without_frames: OnceLock::new(),
@@ -72,6 +77,18 @@ impl SessionTrace {
         };
         part.end_id().and(part.end_track())?;
         Some(part)
+    }
+
+    /// Names a trace without rank and name by its tool.
+    pub(super) fn name_by_tool(&mut self) {
+        if self.name.is_empty() && self.rank.is_none() {
+            self.linked.trace.tool().clone_into(&mut self.name);
+        }
+    }
+
+    /// Whether it is the trace of a rank, and not of another tool beside one.
+    pub(super) fn is_rank(&self) -> bool {
+        self.companion.is_none()
     }
 
     /// The reported range: the trimmed one, without iterations in which the observer of the
@@ -142,6 +159,14 @@ impl SessionTrace {
     /// The track after its last.
     fn end_track(&self) -> Option<u32> {
         self.first_track.checked_add(u32::try_from(self.linked.trace.tracks.len()).ok()?)
+    }
+}
+
+/// The traces of ranks, which come first. Traces of other tools alone are shown as these are.
+pub(super) fn members(parts: &[SessionTrace]) -> &[SessionTrace] {
+    match parts.partition_point(SessionTrace::is_rank) {
+        0 => parts,
+        num_ranks => &parts[..num_ranks],
     }
 }
 

@@ -393,6 +393,8 @@ class Trace(Analyses, FilesBeside, TraceFiles, AnalysisFiles):
         Kernels keep their names, unless a path is in them. `strict` also replaces kernels that no
         known library has, and private types in the names of others.
         """
+        from kinetoscope._load.redaction import redacted
+
         return redacted([self], keep_modules=keep_modules, level="strict" if strict else "names")[0]
 
     def shrink(self, max_bytes: int) -> Trace:
@@ -412,7 +414,13 @@ class Trace(Analyses, FilesBeside, TraceFiles, AnalysisFiles):
         """Shows the interactive timeline in a notebook; `height` in pixels. Needs anywidget."""
         from kinetoscope._notebook.widget import Timeline
 
-        return Timeline(self, height=height)
+        return Timeline(self.on_screen(), height=height)
+
+    def on_screen(self) -> list[lazy.session.Part]:
+        """Returns the parts of a timeline: the trace and its companions."""
+        from kinetoscope._analysis.session import Part, with_companions
+
+        return with_companions([Part(self)])
 
     def report(
         self,
@@ -431,6 +439,7 @@ class Trace(Analyses, FilesBeside, TraceFiles, AnalysisFiles):
         lists the removals. Raises ValueError if no page is that small, and OSError if the file
         cannot be written.
         """
+        from kinetoscope._load.redaction import redacted
         from kinetoscope._report.page import write_report
 
         trace = redacted([self], level=redact)[0] if redact else self
@@ -445,7 +454,7 @@ class Trace(Analyses, FilesBeside, TraceFiles, AnalysisFiles):
         from kinetoscope._report.page import report_page
         from kinetoscope._report.static import Static
 
-        page = report_page([(self.rank, self)], self.title, [self.snapshot()])
+        page = report_page([(self.rank, self)], self.title)
         return Static(page, self.picture(), self.title, height)
 
     def __repr__(self) -> str:
@@ -460,13 +469,6 @@ class Trace(Analyses, FilesBeside, TraceFiles, AnalysisFiles):
 
         summary = self.summary()
         return {"text/plain": repr(summary), "text/html": trace_html(self, summary)}
-
-
-def redacted(traces: list[Trace], *, keep_modules: bool = False, level: bool | str = True) -> list[Trace]:
-    """Redacts traces: equal texts get equal pseudonyms. `level`: `names` (or True), `strict`."""
-    level = "names" if level is True else str(level)
-    natives = [trace._native for trace in traces]  # noqa: SLF001 - the core redacts them
-    return [Trace(native) for native in _native.redacted(natives, keep_modules, level)]
 
 
 def _json(text: str) -> lazy.Any:

@@ -20,7 +20,7 @@ from kinetoscope._io.paths import natural
 from kinetoscope._load.member import Member, merged_files, split_members
 from kinetoscope._load.read import Options, RankPart
 from kinetoscope.table import Table
-from kinetoscope.trace import Trace, redacted
+from kinetoscope.trace import Trace
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -216,6 +216,8 @@ class TraceSet(JobAnalyses, JobFiles):
         return write_report(traces, path, title or _title(traces), max_size, static=static)
 
     def _redacted(self, *, level: bool | str) -> TraceSet:
+        from kinetoscope._load.redaction import redacted
+
         members = self._select(None)
         traces = redacted([member.trace for member in members], level=level)
         return TraceSet(
@@ -252,8 +254,7 @@ class TraceSet(JobAnalyses, JobFiles):
         from kinetoscope._report.static import Static
 
         traces = [(member.rank, member.trace) for member in self._select(None)]
-        title = _title(traces)
-        page = report_page(traces, title, [trace.snapshot() for _, trace in traces])
+        page = report_page(traces, title := _title(traces))
         return Static(page, TimelineSession(self.on_screen(), "clocks").picture(_PICTURE_WIDTH_PX), title, height)
 
     def sql(self, query: str, /, **tables: object) -> Table:
@@ -322,15 +323,16 @@ class TraceSet(JobAnalyses, JobFiles):
         return Timeline(self.on_screen(rank), align=align, height=height)
 
     def on_screen(self, rank: int | Iterable[int] | None = None, name: str = "") -> list[lazy.session.Part]:
-        """Returns the parts of a timeline: one per window of the ranks, with the prefix `name`."""
-        from kinetoscope._analysis.session import Part
+        """Returns the parts of a timeline: windows with the prefix `name`, and their companions."""
+        from kinetoscope._analysis.session import Part, with_companions
 
         members = self._select(rank)
         positions = ranks_and_windows(members)
         with_windows = {number for number, window in positions if window}
         windows = [f"window {window}" if number in with_windows else "" for number, window in positions]
         names = [" · ".join(filter(None, (name, window))) for window in windows]
-        return [Part(member.trace, name, member.rank) for member, name in zip(members, names, strict=True)]
+        parts = [Part(member.trace, name, member.rank) for member, name in zip(members, names, strict=True)]
+        return with_companions(parts)
 
     def chosen(self, rank: int | Iterable[int] | None) -> list[tuple[int | None, _native.Trace]]:
         """Reads the traces of these ranks, or all; returns each with its rank."""

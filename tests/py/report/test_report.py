@@ -122,7 +122,7 @@ def test_the_summary_is_there_without_scripts(page: Page) -> None:
 def test_names_stay_text(hostile: ks.Trace) -> None:
     from kinetoscope._report.page import report_page
 
-    page = Page(report_page([(None, hostile)], "</title><script>window.hostile = 1</script>", [hostile.snapshot()]))
+    page = Page(report_page([(None, hostile)], "</title><script>window.hostile = 1</script>"))
     words = " ".join(page.words)
     assert "</script><script>window.hostile = 1; alert(1)</script>" in words
     assert "</title><script>window.hostile = 1</script>" in words

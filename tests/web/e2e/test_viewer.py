@@ -43,7 +43,7 @@ def test_files_of_ones_own_become_a_report(
     give(viewer, *files)
     timeline_on(viewer).wait().settle()
     trace = ks.read(files[0], files[1])
-    report = report_page([(trace.rank, trace)], "x", [trace.snapshot()])
+    report = report_page([(trace.rank, trace)], "x")
     sections = re.findall(r'<section class="[^"]*" id="([^"]*)"', report)
     assert viewer.locator(".ks-grid > section").evaluate_all("all => all.map(one => one.id)") == sections
     assert f"{len(trace.nodes)} nodes" in viewer.locator(".ks-cards").inner_text()

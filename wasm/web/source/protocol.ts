@@ -47,6 +47,15 @@ export interface Part {
   /** An exact integer as text: this trace's own time at the start of the screen. */
   readonly origin_ns: string;
   readonly iterations: readonly Iteration[];
+  /** How it was placed, if it is the trace of another tool beside that of a rank. */
+  readonly companion?: Companion;
+}
+
+export interface Companion {
+  readonly tool: string;
+  readonly align: string;
+  readonly offset_ns: number;
+  readonly spread_ns: number | null;
 }
 
 /** A process or device. With several traces, each trace is a group around its own. */

@@ -7,11 +7,17 @@ import { kindName, type TrackTiles } from "./track-tiles";
 export const FALLS = 1;
 export const RISES = 2;
 
+/** The traces of ranks, without those of other tools beside them. */
+const members = ({ parts }: Overview) => parts.filter(({ companion }) => companion === undefined);
+
 /** Whether the screen compares two traces of one rank. Two ranks of a job are no comparison. */
-export const isComparison = ({ parts }: Overview): boolean => parts.length === 2 && parts[0]?.rank === parts[1]?.rank;
+export function isComparison(overview: Overview): boolean {
+  const [before, after, more] = members(overview);
+  return before !== undefined && after !== undefined && more === undefined && before.rank === after.rank;
+}
 
 /** Whether the traces on the screen are ranks of one job. */
-export const isJob = (overview: Overview): boolean => overview.parts.length > 1 && !isComparison(overview);
+export const isJob = (overview: Overview): boolean => members(overview).length > 1 && !isComparison(overview);
 
 /** Operators and kernels whose time differs between two compared traces. */
 export class Changes {

@@ -22,6 +22,8 @@ pub struct Producer {
     pub(super) threads: &'static [NamePattern],
     /// Categories that only its files have.
     pub(super) categories: &'static [&'static str],
+    /// Ends of names of events without category that only its files have.
+    pub(super) event_ends: &'static [&'static str],
     /// The meaning of a row.
     pub(super) role: fn(&TrackNames<'_>) -> TrackRole,
     /// Whether work of this name, in lower case, exchanges data with other ranks.
@@ -38,6 +40,7 @@ impl Producer {
         processes: &[],
         threads: &[],
         categories: &[],
+        event_ends: &[],
         role: |_| TrackRole::HOST,
         communicates: |_, _| false,
     };
@@ -64,6 +67,8 @@ pub struct TrackNames<'a> {
     pub thread: &'a str,
     /// `tid`, as it is written.
     pub number: &'a str,
+    /// The name of its first event.
+    pub event: &'a str,
     /// Whether categories already made it the stream of a device.
     pub is_stream: bool,
     /// Whether the process has rows that are named as streams.

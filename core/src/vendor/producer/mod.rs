@@ -5,6 +5,7 @@
 
 mod chrome;
 mod entry;
+mod flex;
 mod msprof;
 mod onnx_runtime;
 mod tensorflow;
@@ -21,7 +22,21 @@ static PRODUCERS: &[&Producer] = &[
     &viztracer::VIZTRACER,
     &onnx_runtime::ONNX_RUNTIME,
     &chrome::CHROME,
+    &flex::FLEX,
 ];
+
+/// Keys of the header that our readers give to databases of other tools, each with the tool.
+const DATABASES: [(&str, &str); 2] = [("nsight", "Nsight Systems"), ("rocm_unread", "ROCm's profiler")];
+
+/// The tool whose database became a trace with this key in its header.
+pub fn database_title(key: &str) -> Option<&'static str> {
+    DATABASES.iter().find(|(known, _)| *known == key).map(|(_, title)| *title)
+}
+
+/// Whether the value of a header key may hold the base time of a tool's clock.
+pub fn holds_base_time(key: &str) -> bool {
+    PRODUCERS.iter().any(|producer| producer.header_keys.contains(&key))
+}
 
 /// Names in a file that tell its tool.
 #[derive(Debug, Clone, Copy)]
@@ -34,6 +49,8 @@ pub enum ToolName<'a> {
     Thread(&'a str),
     /// A category of events.
     Category(&'a str),
+    /// The name of an event without category.
+    Event(&'a str),
 }
 
 /// The tool that alone uses a name.
@@ -49,6 +66,7 @@ pub fn producer(name: ToolName<'_>) -> Option<&'static Producer> {
         ToolName::Process(process) => producer.processes.iter().any(|pattern| pattern.matches(process)),
         ToolName::Thread(thread) => producer.threads.iter().any(|pattern| pattern.matches(thread)),
         ToolName::Category(category) => producer.categories.contains(&category),
+        ToolName::Event(event) => producer.event_ends.iter().any(|end| event.ends_with(end)),
     };
     PRODUCERS.iter().find(has).copied()
 }

@@ -2,7 +2,8 @@
 //!
 //! A device is a process: `/device:GPU:0`, `/device:TPU:0`. Its threads are streams
 //! (`Stream #20(Compute)`), or lines that the tool derives from them (`XLA Ops`, `XLA Modules`,
-//! `Steps`). A TPU has only such lines; there, `XLA Ops` is the work.
+//! `Steps`). A TPU has only such lines; there, `XLA Ops` is the work. Its sparse cores have
+//! processes of their own, `/device:TPU:0 SparseCore 1`, with `Sparse Core Ops`.
 
 use super::entry::{EventNames, Producer, TrackNames, TrackRole, last_number, number_after};
 use crate::event_kind::EventKind;
@@ -23,7 +24,7 @@ const COLLECTIVES: [&str; 6] =
     ["all-reduce", "all-gather", "all-to-all", "reduce-scatter", "collective-permute", "collective-broadcast"];
 
 /// Lines of a device that repeat its work under other names.
-const LINES: [&str; 10] = [
+const LINES: [&str; 18] = [
     "XLA Modules",
     "XLA Ops",
     "Async XLA Ops",
@@ -34,7 +35,19 @@ const LINES: [&str; 10] = [
     "TensorFlow Ops",
     "TensorFlow Name Scope",
     "Source code",
+    "Sparse Core Modules",
+    "Sparse Core Ops",
+    "Sparse Core Steps",
+    // Statistics of launches, operations of the host, and waits of the cores for each other.
+    "Launch Stats",
+    "Host Offload Ops",
+    "Tensor Core Sync Flag",
+    "Sparse Core Syncs",
+    "_counters_",
 ];
+
+/// Lines that are the work of a device without streams.
+const WORK: [&str; 2] = ["XLA Ops", "Sparse Core Ops"];
 
 pub(super) fn is_title(name: &str) -> bool {
     LINES.contains(&name) || number_after(name, "Stream #").is_some()
@@ -49,7 +62,7 @@ fn role(names: &TrackNames<'_>) -> TrackRole {
     if let Some(stream) = number_after(names.thread, "Stream #") {
         return TrackRole::device(device, Some(stream), work);
     }
-    if names.thread == "XLA Ops" && !names.has_streams {
+    if WORK.contains(&names.thread) && !names.has_streams {
         return TrackRole { nests: true, ..TrackRole::device(device, None, operation) };
     }
     let is_line = LINES.contains(&names.thread) || names.has_streams;

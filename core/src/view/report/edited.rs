@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use super::edit_counts::{REDACTED, SHRUNK, TRIMMED};
 use super::source::ReportSource;
 use super::words::{count, plural};
-use crate::edit::TrimExtent;
+use crate::edit::{Companion, TrimExtent};
 use crate::time::Dur;
 use crate::view::chart::time_words;
 
@@ -36,6 +36,9 @@ pub(super) fn notes(source: &ReportSource<'_>, left_out: &EditCounts) -> Markup 
         @if let Some(words) = trimmed { (note("Trimmed", &words)) }
         @if own(REDACTED) > 0 { (note("Redacted", "pseudonyms replace text that may be private")) }
         @if let Some(words) = shrunk_words { (note("Shrunk", &words)) }
+        @for part in &source.screen().parts {
+            @if let Some(companion) = &part.companion { (note("Beside", &beside(companion))) }
+        }
     }
 }
 
@@ -51,6 +54,20 @@ fn trimmed(extent: Option<TrimExtent>, num_left_out: u64) -> Option<String> {
     let first = [ranged, without].into_iter().flatten().collect::<Vec<_>>().join(", ");
     let all = [Some(first).filter(|words| !words.is_empty()), about].into_iter().flatten().collect::<Vec<_>>();
     (!all.is_empty()).then(|| all.join(". "))
+}
+
+/// The method that placed the trace of another tool.
+fn beside(companion: &Companion) -> String {
+    let Companion { tool, align, offset_ns, spread_ns, num_matches, num_common } = companion;
+    let how = match align.as_str() {
+        "annotations" => {
+            let spread = time_words(spread_ns.unwrap_or_default() as f64);
+            format!("{num_matches} of {num_common} common annotations (spread {spread})")
+        }
+        "recorded" => String::from("its recorded times"),
+        _ => format!("the given offset of {offset_ns} ns"),
+    };
+    format!("the timeline also shows a trace of {tool}, placed by {how}. Tables describe the trace of PyTorch alone")
 }
 
 fn shrunk(count_of: impl Fn(&str) -> u64) -> String {

@@ -91,7 +91,7 @@ impl<'a> ReportSource<'a> {
     /// Facts about each trace, with its rank.
     pub(super) fn facts(&self) -> impl Iterator<Item = (Option<i64>, &TraceFacts)> {
         let own = || {
-            let parts = self.screen.parts.iter().zip(self.outlines());
+            let parts = self.screen.members().iter().zip(self.outlines());
             parts.map(|(part, outline)| TraceFacts::of(part.part(), outline)).collect()
         };
         let facts = self.gathered_facts().unwrap_or_else(|| self.facts.get_or_init(own));

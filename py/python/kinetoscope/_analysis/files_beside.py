@@ -1,4 +1,4 @@
-"""Files beside a trace: sources of compiled kernels, and memory snapshots."""
+"""Files beside a trace: sources of compiled kernels, memory snapshots, traces of other tools."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from kinetoscope._base.system import num_processors
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from kinetoscope import _native
+    from kinetoscope._load.companions import Companion
 
 
 class FilesBeside:
@@ -18,6 +21,8 @@ class FilesBeside:
     source: str | None
     execution_source: str | None
     _native: _native.Trace
+    companions: Sequence[Companion] = ()
+    """Traces of other tools on the time axis; see `with_companion`. Edited traces have none."""
 
     def kernel_sources(self, folder: str | os.PathLike[str] | None = None) -> lazy.Table:
         """Traces compiled kernels back to Triton sources, FX nodes and lines of Python.
@@ -61,7 +66,9 @@ class FilesBeside:
         from kinetoscope.trace import Trace
 
         files = source_files(folder, self.source, self._native.kernel_file_names())
-        return Trace(self._native.with_sources(files), self.source, self.execution_source)
+        found = Trace(self._native.with_sources(files), self.source, self.execution_source)
+        found.companions = self.companions
+        return found
 
     def with_memory(self, snapshot: lazy.MemorySnapshot | str | os.PathLike[str]) -> lazy.Trace:
         """Adds what a memory snapshot of the same run knows. Returns a new trace.
@@ -86,4 +93,36 @@ class FilesBeside:
 
         tables = memory_snapshot(snapshot)._native  # noqa: SLF001 - the core joins them
         native = self._native.with_memory(tables, max_threads=num_processors())
-        return Trace(native, self.source, self.execution_source)
+        found = Trace(native, self.source, self.execution_source)
+        found.companions = self.companions
+        return found
+
+    def with_companion(self, source: lazy.Trace | lazy.Source, *, align: lazy.CompanionAlign = None) -> lazy.Trace:
+        """Adds the trace of another tool of the same run, on one time axis. Returns a new trace.
+
+        The timeline and the report show both. `companions` lists them, with their own tables and
+        analyses. Those of this trace stay as they are: a companion is no rank.
+
+        `source` is a Trace or a source of `read`: VizTracer, Nsight Systems, ROCm, XLA (JAX),
+        TensorFlow, ONNX Runtime, Proton. `align` places it in time:
+
+        * `"annotations"`: by annotations of the same name in both traces (`record_function`,
+          `log_event`, NVTX), matched in order; the offset is the median, `spread_ns` its accuracy
+        * `"recorded"`: times as in the files
+        * `{"offset_ns": 1500}`: adds so many ns to the times of the other trace
+        * None: by annotations; else as recorded, if both clocks count from 1970
+
+        Raises TraceError if too few annotations fit one offset; the message has their number.
+        Raises UnsupportedTraceError for another format, and OSError for an unreadable file.
+
+        ::
+
+            trace.with_companion("viztracer.json").timeline()
+        """
+        from kinetoscope._load.companions import companion, trace_of
+        from kinetoscope.trace import Trace
+
+        trace = Trace(self._native, self.source, self.execution_source)
+        placed = companion(trace, trace_of(source), align)
+        trace.companions = (*self.companions, placed)
+        return trace

@@ -34,6 +34,16 @@ class Part(NamedTuple):
     """Rank of the trace; overrides the rank in the file."""
 
 
+def with_companions(parts: Sequence[Part]) -> list[Part]:
+    """Adds the traces of other tools, after those of all ranks."""
+    companions = [
+        Part(companion.trace, f"{part.name} · {companion.tool}" if part.name else "", part.rank)
+        for part in parts
+        for companion in part.trace.companions
+    ]
+    return [*parts, *companions]
+
+
 class TimelineSession:
     """Traces, with one session that answers queries about all of them."""
 

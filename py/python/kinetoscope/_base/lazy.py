@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from kinetoscope._io.source import Source as Source
     from kinetoscope._io.source import Sources as Sources
     from kinetoscope._load.captures import Capture as Capture
+    from kinetoscope._load.companions import Companion as Companion
+    from kinetoscope._load.companions import CompanionAlign as CompanionAlign
     from kinetoscope._notebook.widget import Timeline as Timeline
     from kinetoscope._remote.coordinator import Coordinator as Coordinator
     from kinetoscope._report.static import Static as Static
@@ -78,6 +80,8 @@ if not TYPE_CHECKING:
             "Capture": "kinetoscope._load.captures",
             "Chakra": "kinetoscope.chakra",
             "ChosenAnalyses": "kinetoscope._export.analysis_tables",
+            "Companion": "kinetoscope._load.companions",
+            "CompanionAlign": "kinetoscope._load.companions",
             "Differences": "kinetoscope._analysis.differences",
             "Executor": "concurrent.futures",
             "EtPlusFile": "kinetoscope._export.et_plus",

@@ -20,8 +20,8 @@ from kinetoscope._export.param import write_param_comms
 from kinetoscope._export.tables import FORMATS, Part, export, json_lines
 from kinetoscope._export.workbook import EXTENSION
 from kinetoscope._io.inputs import refuse_input
+from kinetoscope._load.redaction import redacted
 from kinetoscope.tables import Tables
-from kinetoscope.trace import redacted
 from kinetoscope.trace_set import TraceSet
 
 if TYPE_CHECKING:

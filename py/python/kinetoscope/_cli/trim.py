@@ -12,7 +12,7 @@ from kinetoscope._cli.arguments import Group, command, integer
 from kinetoscope._cli.output import expect_extension, outputs
 from kinetoscope._cli.reading import ReadingOptions, add_reading, add_trace, read_trace, report_defects_of
 from kinetoscope._cli.terminal import busy
-from kinetoscope.trace import redacted
+from kinetoscope._load.redaction import redacted
 
 if TYPE_CHECKING:
     from kinetoscope._analysis.selection import NamedPart

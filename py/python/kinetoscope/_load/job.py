@@ -20,6 +20,7 @@ from kinetoscope._io.header import Head, head_of, peek
 from kinetoscope._io.nsight import resolve_report, stale_exports
 from kinetoscope._io.paths import is_archive_name, is_trace, is_url, metrics_beside
 from kinetoscope._io.remote import file_at, files_at
+from kinetoscope._load.companions import place_companions
 from kinetoscope._load.flight import dumps_in
 from kinetoscope._load.member import Member
 from kinetoscope._load.read import Options
@@ -285,7 +286,10 @@ def _read_members(
         return read_by_workers(members, skipped, job_options.executor, progress=job_options.progress)
     deferred = [member for member in members if not job_options.eager and _are_traces(member.pair.names, heads)]
     job = read_here([member for member in members if member not in deferred], skipped, progress=job_options.progress)
-    return TraceSet([*job.members, *deferred], job.skipped) if deferred else job
+    if deferred:
+        return TraceSet([*job.members, *deferred], job.skipped)
+    ranks, unplaced = place_companions(job.members)
+    return TraceSet(ranks, job.skipped | unplaced)
 
 
 def _summary(skipped: Mapping[str, str]) -> str:

@@ -71,6 +71,7 @@ def read(  # noqa: PLR0913 - options by keyword
     iterations: Sequence[str] | None = None,
     capture: lazy.Capture = None,
     memory: lazy.MemorySnapshot | str | os.PathLike[str] | None = None,
+    align: lazy.CompanionAlign = None,
 ) -> Trace | lazy.Any:
     """Reads a Kineto trace and its Execution Trace, and links them. Returns a Trace.
 
@@ -81,6 +82,7 @@ def read(  # noqa: PLR0913 - options by keyword
 
     * JSON, plain or compressed with gzip, xz or zstd; a Kineto trace, or an Execution Trace alone
     * a snapshot of `Trace.save`
+    * a Perfetto trace (`.pftrace`), of PyTorch 2.15 or another program
     * an SQLite export of Nsight Systems (`nsys export --type sqlite`)
     * a database of ROCm, of `rocprofv3` or RPD: calls, device work, markers and clocks
     * a report of Nsight Systems (`.nsys-rep`), with its export beside it or `nsys` on the path
@@ -101,12 +103,14 @@ def read(  # noqa: PLR0913 - options by keyword
 
     `iterations` names the host events that mark iterations; `*` stands for any text. `"gaps"`
     divides the calls of the thread that launches at gaps that are much longer than the others. By
-    default, `ProfilerStep#n` marks iterations, or a serving engine or trainer: `Trace.summary`
-    tells.
+    default, `ProfilerStep#n` marks them, or a serving engine or trainer: `Trace.summary` tells.
 
     `capture` is the trace of the capture of its CUDA or HIP graphs: a Trace, a path, a folder, or
     several. Replayed kernels get operator, module, Python line and inputs from it.
     `memory` is a memory snapshot of the same run, or its path: see `Trace.with_memory`.
+
+    A list of sources is one run: ranks, and traces of other tools, such as VizTracer or Nsight
+    Systems, which become companions of the ranks. `align` places them: see `Trace.with_companion`.
 
     `ranks` is about files with several ranks: `"split"` makes a job of them, and `"merge"` one
     Trace. A list of ranks returns a TraceSet of these alone. docs/merged-files.md says which files
@@ -130,14 +134,42 @@ def read(  # noqa: PLR0913 - options by keyword
     flags = {"merges": ranks == "merge", "include_environment": include_environment}
     folder, threads = cache_folder(cache), num_processors()
     options = Options(max_bytes, folder, threads, iteration, **flags, iterations=iterations, capture=capture)
+    found = _of_ranks(_read_sources(source, align, options, et, storage_options), selected)
+    return found if memory is None else _with_memory(found, memory)
+
+
+def _read_sources(
+    source: lazy.Source | lazy.Sources,
+    align: lazy.CompanionAlign,
+    options: Options,
+    et: lazy.Source | lazy.Literal[False] | None,
+    storage_options: Mapping[str, lazy.Any] | None,
+) -> Trace | lazy.Any:
+    """Reads one source, or a list of them: dumps of flight recorders, or traces."""
     if isinstance(source, (list, tuple)):
-        return _read_recorders([_open_source(one, storage_options) for one in source], options)
+        files = [_open_source(one, storage_options) for one in source]
+        if files and all(_native.is_flight_dump(file.head()) for file in files):
+            return _read_recorders(files, options)
+        from kinetoscope._load.together import read_together
+
+        return read_together(source, align, options, et, storage_options)
+    if align is not None:
+        raise ValueError("expected a list of files with align, found one file; use Trace.with_companion")
     if (recorders := _recorders_in(source, options)) is not None:
         return recorders
+    return read_one(source, options, et, storage_options)
+
+
+def read_one(
+    source: lazy.Source,
+    options: Options,
+    et: lazy.Source | lazy.Literal[False] | None,
+    storage_options: Mapping[str, lazy.Any] | None,
+) -> Trace | lazy.Any:
+    """Reads one source as `read` does."""
     file = _open_source(source, storage_options)
     execution = file.execution() if et is None else None if et is False else _open_source(et, storage_options)
-    found = _of_ranks(_read_opened(file, execution, options, et), selected)
-    return found if memory is None else _with_memory(found, memory)
+    return _read_opened(file, execution, options, et)
 
 
 def _read_recorders(files: Sequence[File], options: Options) -> lazy.FlightRecorderSet:

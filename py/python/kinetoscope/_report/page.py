@@ -31,9 +31,10 @@ def write_report(
     traces: Ranked, path: str | os.PathLike[str], title: str, max_size: int | str | None = None, *, static: bool = False
 ) -> Path:
     """Writes the report under a temporary name, then renames it. Raises OSError on failure."""
+    traces = with_companions(traces)
 
     def page(carried: Ranked, snapshots: Sequence[bytes]) -> str:
-        return report_page(traces, title, snapshots, {} if carried is traces else num_removed(carried))
+        return _report_page(traces, title, snapshots, {} if carried is traces else num_removed(carried))
 
     if static:
         return write_bytes(path, expect_size(static_page(title, _body(traces, title, {})), max_size))
@@ -45,14 +46,20 @@ def static_page(title: str, body: str) -> bytes:
     return _filled("static.html", title, body, "").encode("utf-8", "replace")
 
 
-def report_page(
-    traces: Ranked, title: str, snapshots: Sequence[bytes], left_out: Mapping[str, int] | None = None
-) -> str:
-    """Builds the report of `traces`, with their snapshots for the timeline.
+def with_companions(traces: Ranked) -> Ranked:
+    """Adds the traces of other tools, each with the rank that it lies beside."""
+    return [*traces, *((rank, companion.trace) for rank, trace in traces for companion in trace.companions)]
 
-    The snapshots may have fewer details; `left_out` then counts the removals by kind.
-    """
-    return page_with(title, _body(traces, title, left_out or {}), traces, snapshots)
+
+def report_page(traces: Ranked, title: str) -> str:
+    """Builds the report of `traces` and their companions, with their snapshots for the timeline."""
+    every = with_companions(traces)
+    return _report_page(every, title, [trace.snapshot() for _, trace in every], {})
+
+
+def _report_page(traces: Ranked, title: str, snapshots: Sequence[bytes], left_out: Mapping[str, int]) -> str:
+    """Builds a report. Snapshots may have fewer details; `left_out` counts the removals by kind."""
+    return page_with(title, _body(traces, title, left_out), traces, snapshots)
 
 
 def page_with(title: str, body: str, traces: Ranked, snapshots: Sequence[bytes]) -> str:
@@ -115,7 +122,11 @@ def _facts(traces: Ranked) -> list[tuple[str, str]]:
     files: list[tuple[str, str]] = []
     for rank, trace in traces:
         suffix = f" of rank {rank}" if len(traces) > 1 and rank is not None else ""
-        names = {"Kineto trace": trace.source, "Execution Trace": trace.execution_source}
+        kind = trace._native.other_tool  # noqa: SLF001 - the core knows the tools
+        names = {
+            f"trace of {kind}" if kind else "Kineto trace": trace.source,
+            "Execution Trace": trace.execution_source,
+        }
         files += [(f"{name}{suffix}", Path(path).name) for name, path in names.items() if path]
     return [*files, ("report by", f"Kinetoscope {_native.__version__}")]
 
