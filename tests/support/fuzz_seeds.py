@@ -98,6 +98,7 @@ def seeds(folder: Path | None) -> dict[str, list[bytes]]:
         "metrics": [b"".join(metrics[:4]).replace(b"1795347452", b"0000000001")],
         "archive": [zipped(files), *(tarred(files, mode) for mode in ("w", "w:gz", "w:xz"))],
         "database": [small_database(), *((DATA / "synthetic_rocm" / name).read_bytes() for name in ROCM)],
+        "perfetto": [opened(DATA / "synthetic_perfetto/trace.pftrace")],
     }
 
 

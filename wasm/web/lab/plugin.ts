@@ -36,6 +36,12 @@ const FILE_TYPES = [
     extensions: [".sqlite", ".rpd"],
     pattern: "_results\\.db$",
   },
+  {
+    name: "kinetoscope-perfetto",
+    displayName: "Perfetto trace",
+    extensions: [".pftrace", ".perfetto-trace"],
+    pattern: "\\.pftrace\\.gz$",
+  },
 ];
 
 /** The extension. `address` is that of the folder with `view.html`. */
@@ -51,7 +57,7 @@ export async function pluginOf(scope: SharedScope, address: string): Promise<obj
   const optional = [launcher, notebooks, restorer].filter((token) => token !== undefined);
   return {
     id: `${NAME}:plugin`,
-    description: "Opens PyTorch traces, memory snapshots, and traces of Nsight Systems and ROCm.",
+    description: "Opens PyTorch traces, memory snapshots, and traces of Nsight Systems, ROCm and Perfetto.",
     autoStart: true,
     optional,
     activate(lab: Lab, ...found: unknown[]) {

@@ -77,7 +77,7 @@ function build(main: HTMLElement): [HTMLElement, HTMLInputElement, HTMLElement] 
   const input = element("input", "");
   input.type = "file";
   input.multiple = true;
-  input.accept = ".json,.gz,.xz,.kscope,.pickle,.pkl,.sqlite,.rpd,.db";
+  input.accept = ".json,.gz,.xz,.kscope,.pickle,.pkl,.sqlite,.rpd,.db,.pftrace,.perfetto-trace";
   const label = element("label", "Choose files");
   label.append(input);
   const said = element("p", "");

@@ -3,6 +3,8 @@
 //! Names are compared as bytes, which compiles to less code than text. Case is ignored only for
 //! ASCII letters.
 
+/// Traces in JSON, databases, and traces of Perfetto.
+const PLAIN: [&str; 6] = [".json", ".sqlite", ".rpd", "_results.db", ".pftrace", ".perfetto-trace"];
 const PACKED: [&str; 3] = [".gz", ".xz", ".zst"];
 const REPORTS: [&str; 2] = [".nsys-rep", ".qdrep"];
 const SNAPSHOT: &str = ".kscope";
@@ -14,8 +16,8 @@ const WORDS: [&str; 8] = ["kineto", "trace", "torch", "pytorch", "execution", "e
 const RANKED: [&str; 3] = ["kineto_trace_", "torch_et_", "nsys_"];
 const RANK: &[u8] = b"rank";
 
-/// Whether the name is that of a trace: JSON or a database, plain or compressed, a snapshot, or a
-/// report of nsys.
+/// Whether the name is that of a trace: JSON, a database or a Perfetto trace, plain or compressed,
+/// a snapshot, or a report of nsys.
 pub fn is_trace(name: &str) -> bool {
     of_trace(name.as_bytes()).is_some()
 }
@@ -129,7 +131,7 @@ fn joined<'a>(words: impl Iterator<Item = &'a [u8]>) -> Vec<u8> {
 }
 
 fn of_trace(name: &[u8]) -> Option<&[u8]> {
-    let plain = without(unpacked(name).unwrap_or(name), &[".json", ".sqlite", ".rpd", "_results.db"]);
+    let plain = without(unpacked(name).unwrap_or(name), &PLAIN);
     plain.or_else(|| without(name, &[SNAPSHOT])).or_else(|| without(name, &REPORTS))
 }
 
@@ -154,7 +156,7 @@ mod tests {
     #[test]
     fn names_tell_traces() {
         assert!(
-            ["a.json", "a.JSON.gz", "a.json.zst", "a.kscope", "a.nsys-rep", "a.rpd.gz", "1_results.db"]
+            ["a.json", "a.JSON.gz", "a.json.zst", "a.kscope", "a.nsys-rep", "a.rpd.gz", "1_results.db", "a.pftrace.gz"]
                 .into_iter()
                 .all(is_trace)
         );

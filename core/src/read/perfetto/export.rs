@@ -18,7 +18,7 @@ use crate::error::Position;
 use crate::json;
 use crate::perfetto::{FLOW_NAMES, packet};
 use crate::read::exported::ExportedText;
-use crate::read::input::ReadProgress;
+use crate::read::input::{Limits, ReadProgress};
 use crate::read::json_object::{JsonObject, object, push_integer, push_text};
 use crate::read::text_window::TextWindow;
 use crate::read::wire::{WireFields, WireValue, bytes_in};
@@ -57,9 +57,14 @@ enum ExportPlace {
 }
 
 impl<'a> PerfettoExport<'a> {
-    pub(super) fn new(window: TextWindow<'a>, name: Option<&str>, watch: Option<ReadProgress<'a>>) -> Self {
+    pub(super) fn new(
+        window: TextWindow<'a>,
+        name: Option<&str>,
+        watch: Option<ReadProgress<'a>>,
+        limits: Limits,
+    ) -> Self {
         Self {
-            packets: PerfettoPackets::new(window),
+            packets: PerfettoPackets::new(window, limits.max_bytes),
             state: PerfettoState::default(),
             watch,
             file: name.map(Arc::from),

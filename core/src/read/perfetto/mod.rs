@@ -56,5 +56,5 @@ pub(super) fn read_perfetto<'a>(
     limits: Limits,
     builder: &mut TraceBuilder,
 ) -> Result<(), Error> {
-    read_exported(PerfettoExport::new(window, name, watch), name, limits, builder)
+    read_exported(PerfettoExport::new(window, name, watch, limits), name, limits, builder)
 }

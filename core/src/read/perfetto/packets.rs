@@ -20,13 +20,15 @@ pub(super) struct PerfettoPackets<'a> {
     /// Packets that were compressed, and where the next one starts.
     unpacked: Vec<u8>,
     next_unpacked: usize,
+    /// Bytes that all compressed packets together may still unpack to.
+    left: u64,
     /// Whether the file ends inside a packet, or goes on with something else.
     pub(super) is_cut: bool,
 }
 
 impl<'a> PerfettoPackets<'a> {
-    pub(super) fn new(window: TextWindow<'a>) -> Self {
-        Self { window, given: 0, unpacked: Vec::new(), next_unpacked: 0, is_cut: false }
+    pub(super) fn new(window: TextWindow<'a>, max_bytes: u64) -> Self {
+        Self { window, given: 0, unpacked: Vec::new(), next_unpacked: 0, left: max_bytes, is_cut: false }
     }
 
     /// Whether the compressed stream around the file is damaged.
@@ -72,8 +74,10 @@ impl<'a> PerfettoPackets<'a> {
     pub(super) fn unpack(&mut self, compressed: &[u8]) -> bool {
         self.unpacked.clear();
         self.next_unpacked = 0;
-        let read = ZlibDecoder::new(compressed).take(MAX_UNPACKED + 1).read_to_end(&mut self.unpacked);
-        let is_whole = read.is_ok() && self.unpacked.len() as u64 <= MAX_UNPACKED;
+        let limit = self.left.min(MAX_UNPACKED);
+        let read = ZlibDecoder::new(compressed).take(limit + 1).read_to_end(&mut self.unpacked);
+        let is_whole = read.is_ok() && self.unpacked.len() as u64 <= limit;
+        self.left -= limit.min(self.unpacked.len() as u64);
         if !is_whole {
             self.unpacked.clear();
         }

@@ -192,9 +192,9 @@ pub(super) fn write_track_event(
             element.text("ph", phase.letter());
             fill(element);
         });
-    }
-    if phase == TrackPhase::Begin {
-        sequence.run.begin(track, time);
+        if phase == TrackPhase::Begin {
+            sequence.run.begin(track, time);
+        }
     }
     if event.num_launched > 0 && phase != TrackPhase::End {
         keep_launches(target, message, &sequence.texts, (track, time));

@@ -1,6 +1,6 @@
 //! Tracks: which process and which thread, or which row of its own, an event belongs to.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::read::event_text::EventText;
 use crate::read::json_object::{JsonObject, push_integer, push_text};
@@ -63,6 +63,7 @@ impl TrackPlace {
 #[derive(Debug, Default)]
 pub(super) struct PerfettoTracks {
     known: FxHashMap<u64, PerfettoTrack>,
+    processes: FxHashSet<i64>,
     places: FxHashMap<u64, TrackPlace>,
     /// The last values of counters that count up from the last one.
     totals: FxHashMap<u64, f64>,
@@ -98,6 +99,9 @@ impl PerfettoTracks {
             return;
         }
         if let Some(process) = track.process {
+            if track.thread.is_none() {
+                self.processes.insert(process);
+            }
             let (what, thread) = track.thread.map_or(("process_name", 0), |thread| ("thread_name", thread));
             if !track.name.is_empty() {
                 events.metadata(what, (process, thread), &track.name);
@@ -130,7 +134,7 @@ impl PerfettoTracks {
 
     /// Whether a process was described.
     pub(super) fn has_process(&self, process: i64) -> bool {
-        self.known.values().any(|track| track.process == Some(process) && track.thread.is_none())
+        self.processes.contains(&process)
     }
 
     /// A counter: its name, its place and the key of its values; and a value of it.

@@ -4,17 +4,19 @@ Nothing here was measured. The columns are those of the recorder on CUPTI (`torc
 writes them as Chrome JSON and as a Perfetto trace. It wants two tables of NVIDIA's module `cupti`, which has no use
 without a device: names of calls by their numbers stand in for them.
 
-    python tests/record/perfetto.py
+    python tests/record/synthetic_perfetto.py
 """
 
 from __future__ import annotations
 
 import enum
+import gzip
 import json
 import sys
 import tempfile
 import types
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 
@@ -189,11 +191,14 @@ def write(folder: Path) -> None:
     stand_in()
     from torch.profiler._cuspy.trace import merge_trace_window_into_chrome_trace
 
-    with tempfile.TemporaryDirectory() as temporary:
+    # PyTorch writes the number of its process into each kernel.
+    with tempfile.TemporaryDirectory() as temporary, mock.patch("os.getpid", return_value=100):
         recorded = Path(temporary, "host.json")
         recorded.write_text(json.dumps(host()))
-        for name in ("trace.pftrace", "trace.json.gz"):
-            merge_trace_window_into_chrome_trace(recorded, folder / name, device(), trace_name="trace.json")
+        merge_trace_window_into_chrome_trace(recorded, folder / "trace.pftrace", device())
+        chrome = Path(temporary, "trace.json")
+        merge_trace_window_into_chrome_trace(recorded, chrome, device(), trace_name="trace.json")
+        (folder / "trace.json.gz").write_bytes(gzip.compress(chrome.read_bytes(), mtime=0))
 
 
 if __name__ == "__main__":
