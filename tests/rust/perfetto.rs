@@ -230,7 +230,7 @@ fn values_of_all_types_are_arguments() {
     trace.args.write_json(&trace.strings, trace.instants[0].args, &mut args);
     let found: serde_json::Value = serde_json::from_str(&args).unwrap();
     let expected = json!({"text": "a\"b", "whole": -5, "large": u64::MAX, "double": 0.1, "infinite": "inf",
-        "pointer": "0xff", "json": {"a": [1, 2]}, "list": [1, "b"], "dict": {"in\"ner": true, "empty": null},
+        "pointer": "0xff", "json": {"a": [1, 2]}, "list": [1, "b"], "dict": {"in\"ner": true, "empty": []},
         "nested": {"k": 6}});
     for (key, value) in expected.as_object().unwrap() {
         assert_eq!(&found[key], value, "{key}");

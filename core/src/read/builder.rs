@@ -123,6 +123,7 @@ impl TraceBuilder {
         let row = match element.phase {
             b'X' => Some(self.complete(element)),
             b'B' => Some(self.event(element, Dur(0))),
+            b'E' => self.end(element),
             b'i' | b'I' => self.instant(element),
             b's' | b't' | b'f' => self.flow(element),
             _ => return self.push_other(element),
@@ -140,7 +141,6 @@ impl TraceBuilder {
 
     fn push_other(&mut self, element: &TraceElement<'_>) -> bool {
         match element.phase {
-            b'E' => self.push_end(element),
             b'C' => self.push_counter(element),
             b'M' => self.push_metadata(element),
             0 => self.warn(WarningKind::NotAnEvent),
@@ -170,6 +170,17 @@ impl TraceBuilder {
             Ts(0)
         });
         self.row(element, OwnValues { time: time.0, dur: dur.0, ..OwnValues::default() })
+    }
+
+    /// An end; its duration tells when its begin was.
+    fn end(&mut self, element: &TraceElement<'_>) -> Option<InternedElement> {
+        let Some(time) = ns_from_micros(element.time) else {
+            self.warn(WarningKind::InvalidNumber);
+            return None;
+        };
+        self.has_fine_times |= is_fine(element.time, time);
+        let dur = ns_from_micros(element.dur).unwrap_or(0).max(0);
+        Some(self.row(element, OwnValues { time, dur, ..OwnValues::default() }))
     }
 
     fn instant(&mut self, element: &TraceElement<'_>) -> Option<InternedElement> {
@@ -212,6 +223,7 @@ impl TraceBuilder {
                 let (start, dur) = (time, Dur(own.dur));
                 self.trace.events.push(EventRow { position, name, category, kind, track, start, dur, args });
             }
+            b'E' => self.note_end(place, time, own.dur, args),
             b'i' | b'I' => {
                 let track = self.any_track(place);
                 self.trace.instants.push(Instant { position, name, category, track, time, args });

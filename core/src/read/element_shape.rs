@@ -246,7 +246,8 @@ fn holes<'a>(text: &[u8], element: &TraceElement<'a>) -> Option<Vec<(ShapeHole, 
     let is_quoted = |value: &[u8]| place(value).checked_sub(1).and_then(|before| text.get(before)) == Some(&b'"');
     // A name with escapes is compared as it stands.
     let name = element.name.filter(|name| !name.escaped && is_quoted(name.raw)).map(|name| name.raw);
-    let dur = (element.phase == b'X').then_some(element.dur);
+    let has_dur = element.phase == b'X' || element.phase == b'E' && !element.dur.is_empty();
+    let dur = has_dur.then_some(element.dur);
     let flow = matches!(element.phase, b's' | b't' | b'f').then(|| super::element::unquoted(element.flow_id));
     let singles = [
         (ShapeHole::Name, name),

@@ -23,7 +23,7 @@ impl JsonObject<'_> {
         self.field_of(key.as_bytes())
     }
 
-    /// The same for a key that a file gives.
+    /// The same for a key that may be no UTF-8.
     pub(super) fn field_of(&mut self, key: &[u8]) -> &mut Vec<u8> {
         if !std::mem::take(&mut self.is_empty) {
             self.out.push(b',');
@@ -81,6 +81,11 @@ impl JsonObject<'_> {
 /// Appends a string.
 pub(super) fn push_text(out: &mut Vec<u8>, text: &[u8]) {
     out.push(b'"');
+    // Not byte by byte: nearly all texts are plain.
+    if !text.iter().fold(false, |found, byte| found | matches!(byte, b'"' | b'\\' | 0..b' ')) {
+        out.extend_from_slice(text);
+        return out.push(b'"');
+    }
     let mut rest = text;
     while let Some(at) = rest.iter().position(|byte| matches!(byte, b'"' | b'\\' | 0..b' ')) {
         out.extend_from_slice(&rest[..at]);

@@ -3,10 +3,9 @@
 use rustc_hash::FxHashMap;
 
 use super::builder::TraceBuilder;
-use super::element::TraceElement;
 use super::tracks::TrackKey;
 use crate::sort;
-use crate::time::{Ts, ns_from_micros};
+use crate::time::Ts;
 use crate::trace::args::{ArgsRef, ArgsTemplate, FieldValue};
 use crate::warning::WarningKind;
 
@@ -26,16 +25,16 @@ struct DurationEnd {
     place: TrackKey,
     time: Ts,
     position: u32,
-    /// The start of its begin, where the end has a duration.
-    start: Option<Ts>,
-    args: Option<ArgsRef>,
+    /// The start of its begin if the end has a duration, else its own time.
+    start: Ts,
+    args: ArgsRef,
 }
 
 impl DurationEnd {
     /// Its place in the order of time. An end that is known to be of an earlier begin comes before
     /// all begins of its time.
     fn key(&self) -> PairKey {
-        let is_of_earlier = self.start.is_some_and(|start| start < self.time);
+        let is_of_earlier = self.start < self.time;
         (self.place, self.time, !is_of_earlier, self.position)
     }
 }
@@ -50,13 +49,8 @@ impl TraceBuilder {
     }
 
     /// Keeps an end until all begins are known.
-    pub(super) fn push_end(&mut self, element: &TraceElement<'_>) {
-        let Some(time) = ns_from_micros(element.time).map(Ts) else {
-            return self.warn(WarningKind::InvalidNumber);
-        };
-        let place = self.place(element);
-        let args = (!element.args.fields.is_empty()).then(|| self.keep_args(&element.args));
-        let start = ns_from_micros(element.dur).and_then(|dur| time.0.checked_sub(dur)).map(Ts);
+    pub(super) fn note_end(&mut self, place: TrackKey, time: Ts, dur: i64, args: ArgsRef) {
+        let start = Ts(time.0.saturating_sub(dur));
         self.pairs.ends.push(DurationEnd { place, time, position: self.position, start, args });
     }
 
@@ -105,17 +99,19 @@ impl TraceBuilder {
     /// Where the begin of an end is among the open ones: the one with the start that the end tells,
     /// else the last one.
     fn opened(&self, open: &[usize], end: &DurationEnd) -> Option<usize> {
-        let starts = |row: &usize| Some(self.trace.events.start[*row]) == end.start;
-        let told = end.start.and_then(|_| open.iter().rev().take(MAX_OPEN).position(starts));
+        let starts = |row: &usize| self.trace.events.start[*row] == end.start;
+        let told = open.iter().rev().take(MAX_OPEN).position(starts);
         told.map(|from_last| open.len() - 1 - from_last).or_else(|| open.len().checked_sub(1))
     }
 
     fn close(&mut self, row: usize, end: DurationEnd) {
         let events = &mut self.trace.events;
         events.dur[row] = end.time.since(events.start[row]);
-        let Some(end_args) = end.args else { return };
         let begin_args = events.args(row);
-        let (merged, is_contradiction) = self.merge_args(begin_args, end_args);
+        if self.trace.args.template(end.args).fields().is_empty() {
+            return;
+        }
+        let (merged, is_contradiction) = self.merge_args(begin_args, end.args);
         self.trace.events.template[row] = merged.template;
         self.trace.events.values[row] = merged.start;
         if is_contradiction {

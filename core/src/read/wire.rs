@@ -31,6 +31,7 @@ impl<'a> WireFields<'a> {
         Self { rest: message, is_damaged: false }
     }
 
+    #[inline]
     fn field(&mut self) -> Option<(u32, WireValue<'a>)> {
         let (tag, rest) = varint(self.rest)?;
         let field = u32::try_from(tag >> 3).ok()?;
@@ -56,6 +57,7 @@ impl<'a> WireFields<'a> {
 impl<'a> Iterator for WireFields<'a> {
     type Item = (u32, WireValue<'a>);
 
+    #[inline]
     fn next(&mut self) -> Option<Self::Item> {
         if self.rest.is_empty() || self.is_damaged {
             return None;
@@ -67,11 +69,17 @@ impl<'a> Iterator for WireFields<'a> {
 }
 
 /// A number of variable length, and the bytes behind it.
-#[inline]
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "most numbers are one byte, and all reading goes through here")]
 pub(super) fn varint(bytes: &[u8]) -> Option<(u64, &[u8])> {
-    if let [byte @ 0..=0x7f, rest @ ..] = bytes {
-        return Some((u64::from(*byte), rest));
+    match bytes {
+        [byte @ 0..=0x7f, rest @ ..] => Some((u64::from(*byte), rest)),
+        [low, high @ 0..=0x7f, rest @ ..] => Some((u64::from(*low & 0x7f) | u64::from(*high) << 7, rest)),
+        _ => long_varint(bytes),
     }
+}
+
+fn long_varint(bytes: &[u8]) -> Option<(u64, &[u8])> {
     let mut value = 0_u64;
     for (at, byte) in bytes.iter().take(10).enumerate() {
         value |= u64::from(byte & 0x7f).checked_shl(7 * at as u32)?;

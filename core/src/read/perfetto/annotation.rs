@@ -1,6 +1,9 @@
 //! Writes the annotations of a track event as arguments.
 
 use std::io::Write as _;
+use std::ops::RangeInclusive;
+
+use rustc_hash::FxHashMap;
 
 use super::intern::PerfettoTexts;
 use crate::json;
@@ -11,10 +14,36 @@ use crate::read::wire::{WireFields, WireValue};
 /// Values nested deeper than this are null.
 const MAX_DEPTH: usize = 32;
 
-/// Writes an annotation under its name.
-pub(super) fn write_annotation(args: &mut JsonObject<'_>, message: &[u8], texts: &PerfettoTexts) {
-    let out = args.field_of(name_of(message, texts));
-    push_value(out, message, texts, 0);
+/// Texts of annotations that occur again and again, as shapes of inputs do.
+#[derive(Debug, Default)]
+pub(super) struct KnownAnnotations(FxHashMap<Box<[u8]>, Box<[u8]>>);
+
+/// Shorter ones are as fast to write, longer ones are rarely the same.
+const WORTH_KEEPING: RangeInclusive<usize> = 24..=512;
+/// So many are kept before all are forgotten.
+const MAX_KNOWN: usize = 1 << 12;
+
+impl KnownAnnotations {
+    /// Writes an annotation under its name.
+    pub(super) fn write(&mut self, args: &mut JsonObject<'_>, message: &[u8], texts: &PerfettoTexts) {
+        let out = args.field_of(name_of(message, texts));
+        if let Some(text) = self.0.get(message) {
+            return out.extend_from_slice(text);
+        }
+        let start = out.len();
+        push_value(out, message, texts, 0);
+        if WORTH_KEEPING.contains(&message.len()) {
+            if self.0.len() >= MAX_KNOWN {
+                self.0.clear();
+            }
+            self.0.insert(message.into(), out[start..].into());
+        }
+    }
+
+    /// Forgets them: numbers in them may stand for other texts from now on.
+    pub(super) fn clear(&mut self) {
+        self.0.clear();
+    }
 }
 
 /// The name of an annotation; empty if it has none.
@@ -29,37 +58,37 @@ pub(super) fn name_of<'n>(message: &'n [u8], texts: &'n PerfettoTexts) -> &'n [u
 
 fn push_value(out: &mut Vec<u8>, message: &[u8], texts: &PerfettoTexts, depth: usize) {
     let start = out.len();
-    let (mut entries, mut items) = (0, 0);
+    let mut close = None;
     for (field, value) in WireFields::new(message) {
-        if push_scalar(out, start, (field, value), texts) {
-            continue;
-        }
-        match (field, value) {
-            (annotation::ENTRY, _) => entries += 1,
-            (annotation::ITEM, _) => items += 1,
-            (annotation::NESTED, WireValue::Bytes(nested)) => {
-                out.truncate(start);
-                push_nested(out, nested, depth + 1);
+        let (open, end) = match field {
+            annotation::ENTRY => (b'{', b'}'),
+            annotation::ITEM => (b'[', b']'),
+            _ => {
+                if push_scalar(out, start, (field, value), texts, depth) {
+                    close = None;
+                }
+                continue;
             }
-            _ => {}
+        };
+        let Some(inner) = value.bytes().filter(|_| depth < MAX_DEPTH) else { continue };
+        match close {
+            None if out.len() == start => out.push(open),
+            Some(known) if known == end => out.push(b','),
+            // Parts beside another value.
+            _ => continue,
         }
-    }
-    let of_field = |wanted: u32| {
-        WireFields::new(message).filter(move |(field, _)| *field == wanted).filter_map(|(_, value)| value.bytes())
-    };
-    if out.len() > start {
-        return;
-    }
-    match (depth >= MAX_DEPTH, entries, items) {
-        (false, 1.., _) => object(out, |dict| {
-            for entry in of_field(annotation::ENTRY) {
-                push_value(dict.field_of(name_of(entry, texts)), entry, texts, depth + 1);
-            }
-        }),
-        (false, 0, 1..) => {
-            push_list(out, of_field(annotation::ITEM), |out, item| push_value(out, item, texts, depth + 1));
+        close = Some(end);
+        if field == annotation::ENTRY {
+            push_text(out, name_of(inner, texts));
+            out.push(b':');
         }
-        _ => out.extend_from_slice(b"null"),
+        push_value(out, inner, texts, depth + 1);
+    }
+    match close {
+        Some(end) => out.push(end),
+        // An empty list or dictionary leaves no trace.
+        None if out.len() == start => out.extend_from_slice(b"[]"),
+        None => {}
     }
 }
 
@@ -79,9 +108,15 @@ fn push_list<'m>(
 }
 
 /// Replaces the value from `start` on by a value without parts; false for any other field.
-fn push_scalar(out: &mut Vec<u8>, start: usize, field: (u32, WireValue<'_>), texts: &PerfettoTexts) -> bool {
+fn push_scalar(
+    out: &mut Vec<u8>,
+    start: usize,
+    field: (u32, WireValue<'_>),
+    texts: &PerfettoTexts,
+    depth: usize,
+) -> bool {
     out.truncate(match field.0 {
-        annotation::BOOL..=annotation::POINTER | annotation::JSON | annotation::TEXT_IID => start,
+        annotation::BOOL..=annotation::JSON | annotation::TEXT_IID => start,
         _ => return false,
     });
     match field {
@@ -92,6 +127,7 @@ fn push_scalar(out: &mut Vec<u8>, start: usize, field: (u32, WireValue<'_>), tex
         (annotation::POINTER, WireValue::Number(number)) => push_text(out, format!("{number:#x}").as_bytes()),
         (annotation::TEXT, WireValue::Bytes(text)) => push_text(out, text),
         (annotation::JSON, WireValue::Bytes(raw)) => out.extend_from_slice(json::canonical(raw).text.as_bytes()),
+        (annotation::NESTED, WireValue::Bytes(nested)) => push_nested(out, nested, depth + 1),
         (annotation::TEXT_IID, WireValue::Number(iid)) => match texts.values.get(&iid) {
             Some(text) => push_text(out, text),
             None => out.extend_from_slice(b"null"),

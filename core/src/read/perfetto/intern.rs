@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
+use super::annotation::KnownAnnotations;
 use super::packet::defaults_of;
 use super::slice_run::SliceRun;
 use crate::perfetto::interned;
@@ -46,6 +47,7 @@ pub(super) struct PerfettoSequence {
     /// The last names of queues and stages, in their order, that a packet described itself.
     pub(super) specifications: [Vec<Vec<u8>>; 2],
     pub(super) run: SliceRun,
+    pub(super) annotations: KnownAnnotations,
     /// Whether all that packets refer to is known.
     pub(super) is_complete: bool,
 }
@@ -54,6 +56,7 @@ impl PerfettoSequence {
     /// Forgets what later packets may no longer refer to.
     pub(super) fn clear(&mut self) {
         self.texts = PerfettoTexts::default();
+        self.annotations.clear();
         (self.track, self.clock) = (None, None);
         self.is_complete = true;
     }
@@ -66,6 +69,7 @@ impl PerfettoSequence {
     /// Takes `InternedData`.
     pub(super) fn intern(&mut self, message: &[u8]) {
         let texts = &mut self.texts;
+        self.annotations.clear();
         for (field, value) in WireFields::new(message) {
             let WireValue::Bytes(entry) = value else { continue };
             let Some(iid) = number_in(entry, 1) else { continue };

@@ -1,6 +1,6 @@
 //! Slices, instants, counters and flows of track events.
 
-use super::annotation::{name_of, push_unsigned, write_annotation};
+use super::annotation::{KnownAnnotations, name_of, push_unsigned};
 use super::counter::{CounterValue, write_counter};
 use super::intern::{PerfettoSequence, PerfettoTexts, TextsById};
 use super::packet::numbers_of;
@@ -157,21 +157,22 @@ pub(super) fn write_track_event(
         write_counter(target, track, value, time);
         return true;
     }
-    let is_lane = target.tracks.is_lane(track);
+    let PerfettoTarget { events, tracks, lanes, .. } = target;
+    let place = tracks.place(track);
+    let is_lane = place.is_lane;
     let dur = match phase {
-        TrackPhase::End if is_lane => return target.lanes.end(track, time, &mut target.events),
+        TrackPhase::End if is_lane => return lanes.end(track, time, events),
         TrackPhase::End => sequence.run.end(track, time),
         TrackPhase::Complete(us) => Some(us.saturating_mul(1000)),
         _ => None,
     };
-    let PerfettoTarget { events, tracks, lanes, .. } = target;
-    let place = tracks.place(track);
-    let fill = |element: &mut JsonObject<'_>| {
+    let PerfettoSequence { texts, annotations: known, run, .. } = sequence;
+    let mut fill = |element: &mut JsonObject<'_>| {
         if phase != TrackPhase::End {
-            if let Some(category) = event.category(&sequence.texts, message, place.is_overhead) {
+            if let Some(category) = event.category(texts, message, place.is_overhead) {
                 element.text("cat", category);
             }
-            element.text("name", event.name(&sequence.texts).unwrap_or_default());
+            element.text("name", event.name(texts).unwrap_or_default());
         }
         place.write(element);
         element.plain_micros("ts", Ts(time));
@@ -182,7 +183,7 @@ pub(super) fn write_track_event(
             element.text("s", scope.as_bytes());
         }
         if event.num_annotations > 0 {
-            element.object("args", |args| write_args(args, message, &sequence.texts));
+            element.object("args", |args| write_args(args, message, texts, known));
         }
     };
     if phase == TrackPhase::Begin && is_lane {
@@ -193,7 +194,7 @@ pub(super) fn write_track_event(
             fill(element);
         });
         if phase == TrackPhase::Begin {
-            sequence.run.begin(track, time);
+            run.begin(track, time);
         }
     }
     if event.num_launched > 0 && phase != TrackPhase::End {
@@ -217,8 +218,8 @@ impl TrackPhase {
     }
 }
 
-fn write_args(args: &mut JsonObject<'_>, message: &[u8], texts: &PerfettoTexts) {
-    annotations(message).for_each(|annotation| write_annotation(args, annotation, texts));
+fn write_args(args: &mut JsonObject<'_>, message: &[u8], texts: &PerfettoTexts, known: &mut KnownAnnotations) {
+    annotations(message).for_each(|annotation| known.write(args, annotation, texts));
 }
 
 /// Keeps which work a call launched, where no number of both tells it.

@@ -46,6 +46,9 @@ pub(super) struct TrackPlace {
     thread: Vec<u8>,
     /// Whether it is the row of what the profiler itself takes.
     pub(super) is_overhead: bool,
+    /// Whether it has slices of a thread that overlap others: its ends are told apart from those of
+    /// the thread by the track alone.
+    pub(super) is_lane: bool,
 }
 
 impl TrackPlace {
@@ -122,14 +125,6 @@ impl PerfettoTracks {
     pub(super) fn place(&mut self, uuid: u64) -> &TrackPlace {
         let known = &self.known;
         self.places.entry(uuid).or_insert_with(|| place_of(known, uuid))
-    }
-
-    /// Whether a track has slices of a thread that overlap others: its ends are told apart from those
-    /// of the thread by the track alone.
-    pub(super) fn is_lane(&self, uuid: u64) -> bool {
-        let Some(track) = self.known.get(&uuid).filter(|track| track.thread.is_none()) else { return false };
-        let parent = self.known.get(&track.parent);
-        parent.is_some_and(|parent| track.is_lane_of(parent))
     }
 
     /// Whether a process was described.
@@ -239,6 +234,7 @@ fn place_of(known: &FxHashMap<u64, PerfettoTrack>, uuid: u64) -> TrackPlace {
             push_text(&mut place.thread, &name);
         }
     }
+    place.is_lane = track.zip(parent).is_some_and(|(track, parent)| track.is_lane_of(parent));
     place.is_overhead = owner.is_some_and(|owner| owner.name == b"Overhead");
     place
 }
