@@ -97,8 +97,8 @@ pub enum WarningKind {
     OversizedValue,
     /// A table of a database that cannot be read to its end.
     DamagedTable,
-    /// A packet of a Perfetto trace that is damaged, refers to lost packets, or has no known time or
-    /// kind; or one before which packets were lost.
+    /// A packet of a Perfetto trace that is damaged, comes after lost packets, or has no known time
+    /// or kind.
     LostPacket,
     /// A value in a database that is too long, has a wrong type, or refers to a missing row.
     InvalidValue,

@@ -52,7 +52,7 @@ fn the_two_formats_of_pytorch_have_the_same_events() {
     let of = |name: &str| LinkedTrace::new(parsed(&files::bytes(&format!("synthetic_perfetto/{name}"))));
     let (json, perfetto) = (of("trace.json.gz"), of("trace.pftrace"));
     assert_eq!(perfetto.trace.warnings.iter().len(), 0, "{:?}", perfetto.trace.warnings);
-    // PyTorch adds the span of the profiler itself to JSON alone, and has its launches' sizes in other words.
+    // PyTorch adds the span of the profiler itself to JSON alone.
     let own = |linked: &LinkedTrace, columns: &[&str]| {
         let mut found = sorted(linked, columns);
         found.retain(|row| row[0] != "PyTorch Profiler (0)");

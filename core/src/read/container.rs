@@ -3,7 +3,7 @@
 use super::flight::is_flight_recorder;
 use super::foreign::of_binary;
 use super::memory::is_memory_snapshot;
-use super::perfetto::is_perfetto;
+use super::pftrace::is_perfetto;
 use super::pickle::NEWEST_PROTOCOL;
 use super::timeline::is_memory_timeline;
 use crate::write::snapshot::MAGIC;

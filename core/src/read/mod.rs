@@ -35,6 +35,7 @@ mod open;
 mod pairing;
 mod pairs;
 mod perfetto;
+mod pftrace;
 mod pickle;
 mod pipe;
 mod recording;

@@ -33,10 +33,10 @@ pub(super) struct PerfettoExport<'a> {
     state: PerfettoState,
     watch: Option<ReadProgress<'a>>,
     file: Option<Arc<str>>,
-    place: ExportPlace,
+    place: PerfettoPlace,
 }
 
-/// What the packets so far have left.
+/// All that the packets so far have left.
 #[derive(Default)]
 struct PerfettoState {
     sequences: FxHashMap<u64, PerfettoSequence>,
@@ -50,7 +50,7 @@ struct PerfettoState {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum ExportPlace {
+enum PerfettoPlace {
     Start,
     Packets,
     End,
@@ -68,7 +68,7 @@ impl<'a> PerfettoExport<'a> {
             state: PerfettoState::default(),
             watch,
             file: name.map(Arc::from),
-            place: ExportPlace::Start,
+            place: PerfettoPlace::Start,
         }
     }
 
@@ -210,17 +210,17 @@ impl ExportedText for PerfettoExport<'_> {
     fn advance(&mut self) -> io::Result<bool> {
         self.state.target.events.out.clear();
         match self.place {
-            ExportPlace::Start => {
+            PerfettoPlace::Start => {
                 self.state.target.events.out.extend_from_slice(b"{\"traceEvents\":[\n");
-                self.place = ExportPlace::Packets;
+                self.place = PerfettoPlace::Packets;
             }
-            ExportPlace::Packets => {
+            PerfettoPlace::Packets => {
                 if !self.read_packets()? {
                     self.write_end();
-                    self.place = ExportPlace::End;
+                    self.place = PerfettoPlace::End;
                 }
             }
-            ExportPlace::End => return Ok(false),
+            PerfettoPlace::End => return Ok(false),
         }
         self.watch.as_mut().map_or(Ok(()), |watch| watch(0))?;
         Ok(true)

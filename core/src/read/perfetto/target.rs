@@ -1,4 +1,4 @@
-//! What the packets become.
+//! Collects the events of packets.
 
 use super::arrow::DeviceArrows;
 use super::flow::PerfettoFlows;

@@ -32,7 +32,7 @@ impl PerfettoTrack {
     }
 }
 
-/// What the values of a counter mean.
+/// The meaning of a counter's values.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct CounterScale {
     multiplier: i64,
@@ -203,9 +203,9 @@ fn own_name(uuid: u64) -> Vec<u8> {
     if uuid == 0 { b"global".to_vec() } else { format!("track {uuid}").into_bytes() }
 }
 
-/// Threads keep their numbers. A track around others stands for a process. Other tracks are rows that have their names: two of one name are one
-/// row, as they are in Perfetto. A track inside a thread with the thread's name has slices of the
-/// thread that overlap others.
+/// Threads keep their numbers. A track around others stands for a process. Other tracks are rows
+/// that have their names: two of one name are one row, as they are in Perfetto. A track inside a
+/// thread with the thread's name has slices of the thread that overlap others.
 fn place_of(known: &FxHashMap<u64, PerfettoTrack>, uuid: u64) -> TrackPlace {
     let track = known.get(&uuid);
     let parents = std::iter::successors(track, |track| known.get(&track.parent)).take(MAX_PARENTS);
