@@ -6,11 +6,14 @@ import gzip
 import json
 import shutil
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import kinetoscope as ks
 import pytest
 from kinetoscope._analysis.session import TimelineSession
+
+if TYPE_CHECKING:
+    from kinetoscope._load.companions import CompanionAlign
 
 pytestmark = pytest.mark.unit
 
@@ -193,7 +196,8 @@ def test_each_rank_gets_the_trace_of_its_process() -> None:
 )
 def test_files_of_every_tool_may_be_placed(other: str, tool: str) -> None:
     main = ks.read(TORCH)
-    for align, found in (("recorded", 0), ({"offset_ns": 7}, 7)):
+    placements: list[tuple[CompanionAlign, int]] = [("recorded", 0), ({"offset_ns": 7}, 7)]
+    for align, found in placements:
         trace = ks.read([TORCH, FOLDER.parent / other], align=align, ranks="merge")
         (beside,) = trace.companions
         assert (beside.tool, beside.offset_ns) == (tool, found)
