@@ -197,11 +197,10 @@ def test_each_rank_gets_the_trace_of_its_process() -> None:
 def test_files_of_every_tool_may_be_placed(other: str, tool: str) -> None:
     main = ks.read(TORCH)
     placements: list[tuple[CompanionAlign, int]] = [("recorded", 0), ({"offset_ns": 7}, 7)]
-    for align, found in placements:
-        trace = ks.read([TORCH, FOLDER.parent / other], align=align, ranks="merge")
-        (beside,) = trace.companions
-        assert (beside.tool, beside.offset_ns) == (tool, found)
-        assert trace.num_events == main.num_events
+    traces = [ks.read([TORCH, FOLDER.parent / other], align=align, ranks="merge") for align, _ in placements]
+    (recorded,), (beside,) = (trace.companions for trace in traces)
+    assert [(one.tool, one.offset_ns) for one in (recorded, beside)] == [(tool, found) for _, found in placements]
+    assert {trace.num_events for trace in traces} == {main.num_events}
     again = main.with_companion(beside.trace, align={"offset_ns": -7}).companions[0]
     assert again.offset_ns == 0
 
