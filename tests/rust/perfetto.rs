@@ -189,7 +189,7 @@ fn texts_and_defaults_come_from_earlier_packets_of_the_sequence() {
     let interned = wire()
         .message(1, wire().number(1, 3).bytes(2, "cpu_op"))
         .message(2, wire().number(1, 4).bytes(2, "aten::add"))
-        .message(3, wire().number(1, 5).bytes(2, "Sequence number"));
+        .message(3, wire().number(1, 5).bytes(2, "note"));
     let defaults = wire().message(11, wire().number(11, 1));
     let first = wire().number(10, 1).number(13, 1).message(12, interned).message(59, defaults);
     let annotation = wire().number(1, 5).number(4, 77);
@@ -199,7 +199,7 @@ fn texts_and_defaults_come_from_earlier_packets_of_the_sequence() {
     let ends = wire().number(8, 300).number(10, 1).message(11, wire().number(9, 2));
     let linked = from([thread(1, [10, 11], "main"), first, begins, other, ends]);
     let found = rows(&linked, &["name", "kind", "dur_ns", "args"], |_| true);
-    assert_eq!(found, [["aten::add", "operator", "200", "{\"Sequence number\":77}"].map(String::from).to_vec()]);
+    assert_eq!(found, [["aten::add", "operator", "200", "{\"note\":77}"].map(String::from).to_vec()]);
     assert_eq!(warned(&linked, WarningKind::LostPacket), 1, "the other sequence has given no texts");
 }
 

@@ -271,12 +271,14 @@ def test_an_export_of_nsight_systems_is_read(viewer: Any, data: Path, timeline_o
     shot(viewer, "viewer-nsight")
 
 
-def test_a_database_of_rocm_is_read(viewer: Any, data: Path, timeline_on: Any) -> None:
-    path = data / "synthetic_rocm/rocprofv3_results.db"
+@pytest.mark.parametrize("file", ["synthetic_rocm/rocprofv3_results.db", "synthetic_perfetto/trace.pftrace"])
+def test_files_that_are_no_json_are_read(viewer: Any, data: Path, timeline_on: Any, shot: Shot, file: str) -> None:
+    path = data / file
     give(viewer, path)
     timeline_on(viewer).wait().settle()
     name, *_ = ks.read(path).kernels().select("name").rows()[0]
     assert name in str(viewer.locator("#kernels tbody tr").first.text_content())
+    shot(viewer, f"viewer-{path.stem}")
 
 
 def test_another_database_says_what_is_in_it(viewer: Any, tmp_path: Path) -> None:
