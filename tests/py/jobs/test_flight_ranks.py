@@ -345,10 +345,10 @@ def test_a_list_of_dumps_is_read(tmp_path: Path) -> None:
         ks.read([paths[0].read_bytes()])
     with pytest.raises(ValueError, match="expected one dump of rank 0, found"):
         ks.read([paths[1], paths[1]])
-    with pytest.raises(ValueError, match="expected at least one flight recorder, found none"):
+    with pytest.raises(ValueError, match="expected at least one trace, found none"):
         ks.read([])
     with pytest.raises(ks.UnsupportedTraceError, match="expected a dump of a flight recorder, found a trace"):
-        ks.read([b'{"traceEvents": [{"ph": "X", "name": "a", "ts": 1, "dur": 1, "pid": 1, "tid": 1}]}'])
+        ks.read([paths[1], b'{"traceEvents": [{"ph": "X", "name": "a", "ts": 1, "dur": 1, "pid": 1, "tid": 1}]}'])
     with pytest.raises(KeyError, match="expected one of the ranks"):
         found[5]
 

@@ -124,7 +124,6 @@ def test_a_pickle_of_a_flight_recorder_runs_no_code(tmp_path: Path) -> None:
     ("content", "words"),
     [
         (b"\x0a\x20\x12\x0d/device:GPU:0", "XSpace"),
-        (b"\x0a\x04\x40\x01\x50\x01\x0a\x02\x40\x02", "Perfetto"),
         (b'[{"frame": {"name": "ROOT"}, "metrics": {"time (ns)": 1}, "children": []}]', "Proton"),
         (b'{"$schema": "x", "shared": {}, "profiles": []}', "speedscope"),
         (b'{"meta": {}, "libs": [], "threads": []}', "Firefox"),

@@ -60,7 +60,13 @@ def trace_of(source: Trace | Source) -> Trace:
     from kinetoscope._load.read import read
     from kinetoscope.trace import Trace
 
-    found = source if isinstance(source, Trace) else read(source)
+    return checked(source if isinstance(source, Trace) else read(source))
+
+
+def checked(found: object) -> Trace:
+    """Returns what was read, if it is a trace. Raises UnsupportedTraceError for anything else."""
+    from kinetoscope.trace import Trace
+
     if isinstance(found, Trace):
         return found
     raise _native.UnsupportedTraceError(f"expected the trace of one process, found a {type(found).__name__}")

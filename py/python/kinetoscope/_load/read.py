@@ -148,7 +148,7 @@ def _read_sources(
     """Reads one source, or a list of them: dumps of flight recorders, or traces."""
     if isinstance(source, (list, tuple)):
         files = [_open_source(one, storage_options) for one in source]
-        if files and all(_native.is_flight_dump(file.head()) for file in files):
+        if any(_native.is_flight_dump(file.head()) for file in files):
             return _read_recorders(files, options)
         from kinetoscope._load.together import read_together
 

@@ -11,10 +11,10 @@ from kinetoscope._load.companions import (
     NO_PROCESS,
     CompanionAlign,
     add_companion,
+    checked,
     is_of_pytorch,
     main_of,
     tool_of,
-    trace_of,
 )
 from kinetoscope._load.member import Member
 from kinetoscope._load.read import read_one
@@ -43,7 +43,7 @@ def read_together(
         raise ValueError("expected at least one trace, found none")
     if et or options.iteration is not None:
         raise ValueError(f"expected one file with et or iteration, found a list of {len(sources)}")
-    traces = [trace_of(read_one(source, options, et, storage_options)) for source in sources]
+    traces = [checked(read_one(source, options, et, storage_options)) for source in sources]
     tool = tool_of(traces[0])
     mains = [trace for trace in traces if is_of_pytorch(trace)] or [trace for trace in traces if tool_of(trace) == tool]
     for other in traces:
