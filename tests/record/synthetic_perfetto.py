@@ -23,6 +23,8 @@ import numpy as np
 FOLDER = Path(__file__).resolve().parents[1] / "data/synthetic_perfetto"
 BASE_NS = 1_790_000_000_000_000_000
 THREADS = (101, 202)
+MODULE = "torch.profiler._cuspy.trace"
+ABOUT = {"process_id": "100", "process_name": "python"}
 
 
 RUNTIME = {
@@ -191,8 +193,9 @@ def write(folder: Path) -> None:
     stand_in()
     from torch.profiler._cuspy.trace import merge_trace_window_into_chrome_trace
 
-    # PyTorch writes the number of its process into each kernel.
-    with tempfile.TemporaryDirectory() as temporary, mock.patch("os.getpid", return_value=100):
+    # PyTorch writes its process and the machine's device into each kernel.
+    about = mock.patch(f"{MODULE}._gpu_panel_const_extra", return_value=list(ABOUT.items()))
+    with tempfile.TemporaryDirectory() as temporary, about:
         recorded = Path(temporary, "host.json")
         recorded.write_text(json.dumps(host()))
         merge_trace_window_into_chrome_trace(recorded, folder / "trace.pftrace", device())
