@@ -92,12 +92,22 @@ fn long_varint(bytes: &[u8]) -> Option<(u64, &[u8])> {
 
 /// The first number in a field.
 pub(super) fn number_in(message: &[u8], field: u32) -> Option<u64> {
-    WireFields::new(message).find(|(number, _)| *number == field)?.1.number()
+    values_in(message, field).next()?.number()
 }
 
 /// The first text or message in a field.
 pub(super) fn bytes_in(message: &[u8], field: u32) -> Option<&[u8]> {
-    WireFields::new(message).find(|(number, _)| *number == field)?.1.bytes()
+    values_in(message, field).next()?.bytes()
+}
+
+/// All values of a repeated field.
+pub(super) fn values_in(message: &[u8], field: u32) -> impl Iterator<Item = WireValue<'_>> + Clone {
+    WireFields::new(message).filter(move |(number, _)| *number == field).map(|(_, value)| value)
+}
+
+/// All texts or messages of a repeated field.
+pub(super) fn all_bytes_in(message: &[u8], field: u32) -> impl Iterator<Item = &[u8]> + Clone {
+    values_in(message, field).filter_map(WireValue::bytes)
 }
 
 #[cfg(test)]

@@ -30,7 +30,7 @@ def read_back(path: Path) -> Any:
 
 
 def as_read(value: Any) -> Any:
-    """What a cell holds of a value of a table: Excel would round large integers."""
+    """Returns the content of a cell for a value of a table; Excel would round large integers."""
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) > 2**53:
         return str(value)
     return value

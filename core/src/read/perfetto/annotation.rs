@@ -9,7 +9,7 @@ use super::intern::PerfettoTexts;
 use crate::json;
 use crate::perfetto::annotation;
 use crate::read::json_object::{JsonObject, object, push_integer, push_text};
-use crate::read::wire::{WireFields, WireValue};
+use crate::read::wire::{WireFields, WireValue, all_bytes_in};
 
 /// Values nested deeper than this are null.
 const MAX_DEPTH: usize = 32;
@@ -139,9 +139,6 @@ fn push_scalar(
 
 /// Writes a value of the older form, `NestedValue`.
 fn push_nested(out: &mut Vec<u8>, message: &[u8], depth: usize) {
-    let of_field = |wanted: u32| {
-        WireFields::new(message).filter(move |(field, _)| *field == wanted).filter_map(|(_, value)| value.bytes())
-    };
     let start = out.len();
     for (field, value) in WireFields::new(message) {
         match (field, value) {
@@ -153,13 +150,13 @@ fn push_nested(out: &mut Vec<u8>, message: &[u8], depth: usize) {
         }
         return;
     }
-    match (depth >= MAX_DEPTH, of_field(3).next().is_some(), of_field(4).next().is_some()) {
+    match (depth >= MAX_DEPTH, all_bytes_in(message, 3).next().is_some(), all_bytes_in(message, 4).next().is_some()) {
         (false, true, _) => object(out, |dict| {
-            for (key, value) in of_field(2).zip(of_field(3)) {
+            for (key, value) in all_bytes_in(message, 2).zip(all_bytes_in(message, 3)) {
                 push_nested(dict.field_of(key), value, depth + 1);
             }
         }),
-        (false, false, true) => push_list(out, of_field(4), |out, item| push_nested(out, item, depth + 1)),
+        (false, false, true) => push_list(out, all_bytes_in(message, 4), |out, item| push_nested(out, item, depth + 1)),
         _ => {
             out.truncate(start);
             out.extend_from_slice(b"null");

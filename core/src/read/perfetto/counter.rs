@@ -6,7 +6,7 @@ use super::annotation::push_double;
 use super::intern::{DeviceCounters, PerfettoSequence};
 use super::target::PerfettoTarget;
 use crate::read::json_object::{JsonObject, push_integer};
-use crate::read::wire::{WireFields, WireValue, number_in};
+use crate::read::wire::{WireFields, WireValue, number_in, values_in};
 use crate::time::Ts;
 
 /// A value as it is recorded.
@@ -67,7 +67,7 @@ pub(super) fn write_device_counters(
     device = device.or(described.device);
     let process = format!("GPU {} Counters", device.unwrap_or(0));
     let mut is_whole = true;
-    for (_, value) in WireFields::new(message).filter(|(field, _)| *field == 2) {
+    for value in values_in(message, 2) {
         let Some((name, value)) = value.bytes().and_then(|counter| named_value(&described, counter)) else {
             is_whole = false;
             continue;

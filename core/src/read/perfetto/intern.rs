@@ -8,7 +8,7 @@ use super::annotation::KnownAnnotations;
 use super::packet::defaults_of;
 use super::slice_run::SliceRun;
 use crate::perfetto::interned;
-use crate::read::wire::{WireFields, WireValue, bytes_in, number_in};
+use crate::read::wire::{WireFields, WireValue, all_bytes_in, bytes_in, number_in};
 
 /// Texts by their numbers.
 pub(super) type TextsById = FxHashMap<u64, Vec<u8>>;
@@ -106,11 +106,7 @@ impl PerfettoSequence {
 impl DeviceCounters {
     /// The counters in a `GpuCounterDescriptor`.
     pub(super) fn new(device: Option<i64>, message: &[u8]) -> Self {
-        let specs = WireFields::new(message).filter(|(field, _)| *field == 1);
-        let named = specs.filter_map(|(_, value)| {
-            let spec = value.bytes()?;
-            Some((number_in(spec, 1)?, bytes_in(spec, 2)?.to_vec()))
-        });
-        Self { device, names: named.collect() }
+        let named = |spec| Some((number_in(spec, 1)?, bytes_in(spec, 2)?.to_vec()));
+        Self { device, names: all_bytes_in(message, 1).filter_map(named).collect() }
     }
 }

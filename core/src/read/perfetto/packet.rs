@@ -1,7 +1,7 @@
 //! A packet by its fields.
 
 use crate::perfetto::packet;
-use crate::read::wire::{WireFields, WireValue, number_in};
+use crate::read::wire::{WireFields, WireValue, bytes_in, number_in, varint};
 
 /// A packet: when and where it comes from, and its content.
 #[derive(Debug, Clone, Copy, Default)]
@@ -62,7 +62,7 @@ pub(super) fn numbers_of(value: WireValue<'_>, is_fixed: bool, mut take: impl Fn
             bytes.as_chunks::<8>().0.iter().for_each(|bits| take(u64::from_le_bytes(*bits)));
         }
         WireValue::Bytes(mut bytes) => {
-            while let Some((number, rest)) = crate::read::wire::varint(bytes) {
+            while let Some((number, rest)) = varint(bytes) {
                 take(number);
                 bytes = rest;
             }
@@ -72,6 +72,6 @@ pub(super) fn numbers_of(value: WireValue<'_>, is_fixed: bool, mut take: impl Fn
 
 /// The default track and clock in `TracePacketDefaults`.
 pub(super) fn defaults_of(message: &[u8]) -> (Option<u64>, Option<u64>) {
-    let events = crate::read::wire::bytes_in(message, packet::TRACK_EVENT);
+    let events = bytes_in(message, packet::TRACK_EVENT);
     (events.and_then(|events| number_in(events, packet::TRACK_EVENT)), number_in(message, packet::CLOCK))
 }

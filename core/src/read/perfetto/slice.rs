@@ -7,7 +7,7 @@ use super::packet::numbers_of;
 use super::target::PerfettoTarget;
 use crate::perfetto::{legacy, track_event};
 use crate::read::json_object::JsonObject;
-use crate::read::wire::{WireFields, WireValue};
+use crate::read::wire::{WireFields, WireValue, all_bytes_in, values_in};
 use crate::time::Ts;
 use crate::vendor;
 
@@ -134,8 +134,7 @@ fn text_of(texts: &TextsById, iid: Option<u64>) -> Option<&[u8]> {
 }
 
 fn annotations(message: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let found = WireFields::new(message).filter(|(field, _)| *field == track_event::ANNOTATION);
-    found.filter_map(|(_, value)| value.bytes())
+    all_bytes_in(message, track_event::ANNOTATION)
 }
 
 /// Writes a track event; false for one of a kind that is not read, or without a time.
@@ -228,11 +227,8 @@ fn keep_launches(target: &mut PerfettoTarget, message: &[u8], texts: &PerfettoTe
         return;
     }
     let launches = &mut target.arrows.launches;
-    for (_, value) in WireFields::new(message).filter(|(field, _)| *field == track_event::LAUNCHED) {
-        for (_, ids) in WireFields::new(value.bytes().unwrap_or_default()).filter(|(field, _)| *field == 1) {
-            numbers_of(ids, false, |id| launches.push((track, time, id)));
-        }
-    }
+    let ids = all_bytes_in(message, track_event::LAUNCHED).flat_map(|launched| values_in(launched, 1));
+    ids.for_each(|ids| numbers_of(ids, false, |id| launches.push((track, time, id))));
 }
 
 /// Values of counters that come with another event.
@@ -243,7 +239,7 @@ fn write_extra_counters(target: &mut PerfettoTarget, message: &[u8], time: i64) 
     ] {
         let of_field = |wanted: u32, is_fixed: bool| {
             let mut found = Vec::new();
-            for (_, value) in WireFields::new(message).filter(|(field, _)| *field == wanted) {
+            for value in values_in(message, wanted) {
                 numbers_of(value, is_fixed, |number| found.push(number));
             }
             found

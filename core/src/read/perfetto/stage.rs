@@ -9,7 +9,7 @@ use crate::json::{Scanner, canonical};
 use crate::perfetto::{RECORDED_STREAM, stage};
 use crate::read::event_text::write_shape;
 use crate::read::json_object::{JsonObject, push_integer, push_text};
-use crate::read::wire::{WireFields, WireValue, bytes_in, number_in};
+use crate::read::wire::{WireFields, WireValue, all_bytes_in, bytes_in, number_in, values_in};
 use crate::time::Ts;
 use crate::trace::kind::category_kind;
 
@@ -98,8 +98,8 @@ const STREAM: &[u8] = b"stream id";
 pub(super) fn take_specifications(sequence: &mut PerfettoSequence, message: &[u8]) {
     let Some(specifications) = bytes_in(message, stage::SPECIFICATIONS) else { return };
     let named = |wanted: u32| {
-        let found = WireFields::new(specifications).filter(move |(field, _)| *field == wanted);
-        found.map(|(_, value)| value.bytes().and_then(|one| bytes_in(one, 1)).unwrap_or_default().to_vec()).collect()
+        let name = |value: WireValue<'_>| Some(bytes_in(value.bytes()?, 1)?.to_vec());
+        values_in(specifications, wanted).map(|value| name(value).unwrap_or_default()).collect()
     };
     sequence.specifications = [named(2), named(3)];
 }
@@ -138,7 +138,7 @@ pub(super) fn write_stage(target: &mut PerfettoTarget, sequence: &mut PerfettoSe
     }
     let end = start.saturating_add(dur);
     arrows.works.push(DeviceWork { id: stage.id, start, end, device: stage.device, stream });
-    for (_, value) in WireFields::new(message).filter(|(field, _)| *field == stage::WAITS_FOR) {
+    for value in values_in(message, stage::WAITS_FOR) {
         numbers_of(value, false, |earlier| arrows.waits.push((stage.id, earlier)));
     }
 }
@@ -146,8 +146,7 @@ pub(super) fn write_stage(target: &mut PerfettoTarget, sequence: &mut PerfettoSe
 /// Writes the arguments beside the launch. All are texts: numbers, lists and objects among them
 /// are those again.
 fn write_extra(args: &mut JsonObject<'_>, message: &[u8], stream: i64) {
-    for (_, value) in WireFields::new(message).filter(|(field, _)| *field == stage::EXTRA) {
-        let Some(extra) = value.bytes() else { continue };
+    for extra in all_bytes_in(message, stage::EXTRA) {
         let (key, value) = (bytes_in(extra, 1).unwrap_or_default(), bytes_in(extra, 2).unwrap_or_default());
         // Work of graphs may be shown in other rows than those of its stream.
         if key == STREAM {
@@ -193,8 +192,7 @@ fn write_launch(args: &mut JsonObject<'_>, launch: &[u8], sequence: &PerfettoSeq
             write_shape(args, key, [side(1), side(2), side(3)]);
         }
     }
-    for (_, value) in WireFields::new(launch).filter(|(field, _)| *field == 3) {
-        let Some(argument) = value.bytes() else { continue };
+    for argument in all_bytes_in(launch, 3) {
         let by_iid = || sequence.texts.arguments.get(&number_in(argument, 1)?).map(Vec::as_slice);
         let Some(name) = bytes_in(argument, 2).or_else(by_iid) else { continue };
         let key = match name {

@@ -4,7 +4,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::read::event_text::EventText;
 use crate::read::json_object::{JsonObject, push_integer, push_text};
-use crate::read::wire::{WireFields, WireValue, bytes_in, number_in};
+use crate::read::wire::{WireFields, WireValue, all_bytes_in, bytes_in, number_in};
 
 /// Tracks with more parents than this belong to no process.
 const MAX_PARENTS: usize = 32;
@@ -182,8 +182,7 @@ pub(super) struct TrackCounter {
 /// Name and labels in a `ProcessDescriptor`.
 fn process_name(process: &[u8], name: &mut Vec<u8>) -> Vec<Vec<u8>> {
     take_name(bytes_in(process, 6), name);
-    let labels = WireFields::new(process).filter(|(field, _)| *field == 8);
-    labels.filter_map(|(_, value)| value.bytes().map(<[u8]>::to_vec)).collect()
+    all_bytes_in(process, 8).map(<[u8]>::to_vec).collect()
 }
 
 fn take_name(found: Option<&[u8]>, name: &mut Vec<u8>) {
