@@ -61,10 +61,10 @@ pub(super) struct TraceBuilder {
 /// An element whose texts are in the arena.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct InternedElement {
-    shape: ElementShape,
+    pub(super) shape: ElementShape,
     name: StrId,
     own: OwnValues,
-    args: ArgsRef,
+    pub(super) args: ArgsRef,
 }
 
 impl TraceBuilder {
@@ -111,32 +111,45 @@ impl TraceBuilder {
     pub(super) fn push_alike(&mut self, text: &[u8]) -> Option<usize> {
         let MatchedElement { size, shape, own } = self.shapes.find(&self.trace.strings, text)?;
         let args = ArgsRef { template: shape.template, start: self.trace.args.push_values(self.shapes.values()) };
+        self.put_alike(shape, own, args);
+        Some(size)
+    }
+
+    /// Adds the row of an element with the shape of an earlier one.
+    #[inline]
+    pub(super) fn put_alike(&mut self, shape: ElementShape, own: OwnValues, args: ArgsRef) {
         self.has_fine_times |= own.is_fine;
         self.put(InternedElement { shape, name: own.name.unwrap_or(shape.name), own, args });
-        Some(size)
     }
 
     /// Sorts an element into its table and remembers its shape when `text` is given, all of it;
     /// false for one that has no phase.
     pub(super) fn push(&mut self, element: &TraceElement<'_>, text: Option<&[u8]>) -> bool {
-        let num_warned = self.num_warned;
-        let row = match element.phase {
-            b'X' => Some(self.complete(element)),
-            b'B' => Some(self.event(element, Dur(0))),
-            b'E' => self.end(element),
-            b'i' | b'I' => self.instant(element),
-            b's' | b't' | b'f' => self.flow(element),
-            _ => return self.push_other(element),
-        };
-        if let Some(row) = row {
-            self.put(row);
-            // Elements with warnings are scanned again, so that each is counted.
-            let text = text.filter(|_| self.num_warned == num_warned && row.own.flow_text.is_none());
-            if let Some(text) = text {
-                self.shapes.learn(text, element, row.name, row.shape);
-            }
+        if !matches!(element.phase, b'X' | b'B' | b'E' | b'i' | b'I' | b's' | b't' | b'f') {
+            return self.push_other(element);
+        }
+        if let Some((row, text)) = self.push_row(element).zip(text)
+            && row.own.flow_text.is_none()
+        {
+            self.shapes.learn(text, element, row.name, row.shape);
         }
         true
+    }
+
+    /// Sorts an element that becomes a row into its table. The row, unless there is a defect:
+    /// elements with warnings are read again, so that each is counted.
+    pub(super) fn push_row(&mut self, element: &TraceElement<'_>) -> Option<InternedElement> {
+        let num_warned = self.num_warned;
+        let row = match element.phase {
+            b'X' => self.complete(element),
+            b'B' => self.event(element, Dur(0)),
+            b'E' => self.end(element)?,
+            b'i' | b'I' => self.instant(element)?,
+            b's' | b't' | b'f' => self.flow(element)?,
+            _ => return None,
+        };
+        self.put(row);
+        (self.num_warned == num_warned).then_some(row)
     }
 
     fn push_other(&mut self, element: &TraceElement<'_>) -> bool {
@@ -216,7 +229,7 @@ impl TraceBuilder {
         match phase {
             b'X' | b'B' => {
                 if phase == b'B' {
-                    self.note_begin();
+                    self.note_begin(self.trace.events.len());
                 }
                 let (kind, is_on_device) = self.kind(category, place);
                 let track = if is_on_device { self.stream_track(place, args) } else { self.thread_track(place) };

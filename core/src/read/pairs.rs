@@ -44,8 +44,8 @@ type PairKey = (TrackKey, Ts, bool, u32);
 
 impl TraceBuilder {
     /// Keeps a row that is without a duration until its end is found.
-    pub(super) fn note_begin(&mut self) {
-        self.pairs.begins.push(self.trace.events.len() as u32);
+    pub(super) fn note_begin(&mut self, row: usize) {
+        self.pairs.begins.push(row as u32);
     }
 
     /// Keeps an end until all begins are known.

@@ -49,7 +49,7 @@ impl TraceBuilder {
         {
             return place;
         }
-        let place = (self.intern_scalar(element.process), self.intern_scalar(element.thread));
+        let place = self.place_of(element.process, element.thread);
         let recent = &mut self.tracks.recent;
         recent.process.clear();
         recent.process.extend_from_slice(element.process);
@@ -57,6 +57,11 @@ impl TraceBuilder {
         recent.thread.extend_from_slice(element.thread);
         recent.place = Some(place);
         place
+    }
+
+    /// The place with these values of `pid` and `tid`.
+    pub(super) fn place_of(&mut self, process: &[u8], thread: &[u8]) -> TrackKey {
+        (self.intern_scalar(process), self.intern_scalar(thread))
     }
 
     /// A number's or a string's text: `7` and `"7"` are the same thread.

@@ -31,6 +31,11 @@ impl<'a> WireFields<'a> {
         Self { rest: message, is_damaged: false }
     }
 
+    /// The bytes that are not split yet.
+    pub(super) fn rest(&self) -> &'a [u8] {
+        self.rest
+    }
+
     #[inline]
     fn field(&mut self) -> Option<(u32, WireValue<'a>)> {
         let (tag, rest) = varint(self.rest)?;

@@ -1,9 +1,6 @@
 //! Writes the annotations of a track event as arguments.
 
 use std::io::Write as _;
-use std::ops::RangeInclusive;
-
-use rustc_hash::FxHashMap;
 
 use super::intern::PerfettoTexts;
 use crate::json;
@@ -14,43 +11,16 @@ use crate::read::wire::{WireFields, WireValue, all_bytes_in};
 /// Values nested deeper than this are null.
 const MAX_DEPTH: usize = 32;
 
-/// Texts of annotations that occur again and again, as shapes of inputs do.
-#[derive(Debug, Default)]
-pub(super) struct KnownAnnotations(FxHashMap<Box<[u8]>, Box<[u8]>>);
-
-/// Shorter ones are as fast to write, longer ones are rarely the same.
-const WORTH_KEEPING: RangeInclusive<usize> = 24..=512;
-/// So many are kept before all are forgotten.
-const MAX_KNOWN: usize = 1 << 12;
-
-impl KnownAnnotations {
-    /// Writes an annotation under its name.
-    pub(super) fn write(&mut self, args: &mut JsonObject<'_>, message: &[u8], texts: &PerfettoTexts) {
-        let out = args.field_of(name_of(message, texts));
-        if let Some(text) = self.0.get(message) {
-            return out.extend_from_slice(text);
-        }
-        let start = out.len();
-        push_value(out, message, texts, 0);
-        if WORTH_KEEPING.contains(&message.len()) {
-            if self.0.len() >= MAX_KNOWN {
-                self.0.clear();
-            }
-            self.0.insert(message.into(), out[start..].into());
-        }
-    }
-
-    /// Forgets them: numbers in them may stand for other texts from now on.
-    pub(super) fn clear(&mut self) {
-        self.0.clear();
-    }
+/// Writes an annotation under its name.
+pub(super) fn write_annotation(args: &mut JsonObject<'_>, message: &[u8], texts: &PerfettoTexts) {
+    push_value(args.field_of(name_of(message, texts)), message, texts, 0);
 }
 
 /// The name of an annotation; empty if it has none.
 pub(super) fn name_of<'n>(message: &'n [u8], texts: &'n PerfettoTexts) -> &'n [u8] {
     let found = WireFields::new(message).find_map(|(field, value)| match (field, value) {
         (annotation::NAME, WireValue::Bytes(name)) => Some(name),
-        (annotation::NAME_IID, WireValue::Number(iid)) => texts.keys.get(&iid).map(Vec::as_slice),
+        (annotation::NAME_IID, WireValue::Number(iid)) => texts.keys.text(iid),
         _ => None,
     });
     found.unwrap_or_default()
@@ -128,7 +98,7 @@ fn push_scalar(
         (annotation::TEXT, WireValue::Bytes(text)) => push_text(out, text),
         (annotation::JSON, WireValue::Bytes(raw)) => out.extend_from_slice(json::canonical(raw).text.as_bytes()),
         (annotation::NESTED, WireValue::Bytes(nested)) => push_nested(out, nested, depth + 1),
-        (annotation::TEXT_IID, WireValue::Number(iid)) => match texts.values.get(&iid) {
+        (annotation::TEXT_IID, WireValue::Number(iid)) => match texts.values.text(iid) {
             Some(text) => push_text(out, text),
             None => out.extend_from_slice(b"null"),
         },

@@ -34,7 +34,7 @@ impl CounterValue {
 }
 
 /// Writes a value of a track that is a counter.
-pub(super) fn write_counter(target: &mut PerfettoTarget, track: u64, value: CounterValue, time: i64) {
+pub(super) fn write_counter(target: &mut PerfettoTarget<'_>, track: u64, value: CounterValue, time: i64) {
     let (counter, scaled) = target.tracks.counter(track, value.number());
     target.events.element(|event| {
         event.text("ph", b"C");
@@ -47,7 +47,7 @@ pub(super) fn write_counter(target: &mut PerfettoTarget, track: u64, value: Coun
 
 /// Writes the values in a `GpuCounterEvent`; false if one has no name or none has a value.
 pub(super) fn write_device_counters(
-    target: &mut PerfettoTarget,
+    target: &mut PerfettoTarget<'_>,
     sequence: &mut PerfettoSequence,
     time: i64,
     message: &[u8],

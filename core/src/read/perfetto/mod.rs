@@ -1,5 +1,8 @@
-//! Reads traces of Perfetto (`.pftrace`): packets of protobuf that become the text of a Kineto
+//! Reads traces of Perfetto (`.pftrace`): packets of protobuf that become the events of a Kineto
 //! trace.
+//!
+//! An event like none before becomes the text of an element of Chrome's format, and is read as such;
+//! later ones that differ in times and numbers alone need no text.
 //!
 //! Slices, instants and counters of track events come from any program. Work on devices comes as
 //! stages of rendering, with streams as queues: `PyTorch` writes its kernels so. Packets refer to
@@ -9,12 +12,14 @@ mod annotation;
 mod arrow;
 mod clock;
 mod counter;
-mod export;
 mod flow;
 mod intern;
 mod lane;
 mod packet;
+mod packet_key;
 mod packets;
+mod reader;
+mod rows;
 mod slice;
 mod slice_run;
 mod stage;
@@ -22,20 +27,32 @@ mod stream;
 mod target;
 mod track;
 
-use super::builder::TraceBuilder;
-use super::exported::read_exported;
-use super::input::{Limits, ReadProgress};
-use super::text_window::TextWindow;
-use crate::error::Error;
-use export::PerfettoExport;
+use std::borrow::Cow;
+use std::sync::Arc;
 
-/// Reads a trace from the packets that a window stands before.
-pub(super) fn read_perfetto<'a>(
-    window: TextWindow<'a>,
+use super::builder::TraceBuilder;
+use super::document::read_document;
+use super::input::{Limits, ReadProgress};
+use super::pipe::read_beside;
+use super::text_window::TextWindow;
+use crate::error::{Error, unreadable};
+use reader::PerfettoReader;
+
+/// Reads a trace from the packets that a window stands before, while another thread brings them
+/// where there may be one.
+pub(super) fn read_perfetto(
+    window: TextWindow<'_>,
     name: Option<&str>,
-    watch: Option<ReadProgress<'a>>,
+    watch: Option<ReadProgress<'_>>,
     limits: Limits,
     builder: &mut TraceBuilder,
 ) -> Result<(), Error> {
-    read_exported(PerfettoExport::new(window, name, watch, limits), name, limits, builder)
+    let file: Option<Arc<str>> = name.map(Arc::from);
+    // A stream is watched where it comes from.
+    let watch = watch.filter(|_| window.is_last());
+    let read = |window| {
+        let header = PerfettoReader::new(window, file.clone(), limits, builder).read(watch)?;
+        read_document(TextWindow::over(Cow::Owned(header), limits)?, file, limits, builder)
+    };
+    if limits.max_threads > 1 { read_beside(window, read).map_err(unreadable)? } else { read(window) }
 }

@@ -1,11 +1,14 @@
 //! Slices, instants, counters and flows of track events.
 
-use super::annotation::{KnownAnnotations, name_of, push_unsigned};
+use super::annotation::{name_of, push_unsigned, write_annotation};
 use super::counter::{CounterValue, write_counter};
 use super::intern::{PerfettoSequence, PerfettoTexts, TextsById};
 use super::packet::numbers_of;
+use super::packet_key::PacketKey;
 use super::target::PerfettoTarget;
+use super::track::TrackPlace;
 use crate::perfetto::{legacy, track_event};
+use crate::read::element_shape::OwnValues;
 use crate::read::json_object::JsonObject;
 use crate::read::wire::{WireFields, WireValue, all_bytes_in, values_in};
 use crate::time::Ts;
@@ -44,8 +47,10 @@ struct TrackEvent<'p> {
 }
 
 impl<'p> TrackEvent<'p> {
-    fn new(message: &'p [u8]) -> Self {
+    /// Splits a message. Its annotations go to the key.
+    fn new(message: &'p [u8], key: &mut PacketKey) -> Self {
         let mut event = Self::default();
+        key.clear();
         for (field, value) in WireFields::new(message) {
             match (field, value) {
                 (track_event::TYPE, WireValue::Number(kind)) => event.kind = kind,
@@ -59,7 +64,10 @@ impl<'p> TrackEvent<'p> {
                     numbers_of(value, false, |iid| event.category_iid = event.category_iid.or(Some(iid)));
                 }
                 (track_event::CATEGORY, WireValue::Bytes(name)) => event.category = event.category.or(Some(name)),
-                (track_event::ANNOTATION, _) => event.num_annotations += 1,
+                (track_event::ANNOTATION, WireValue::Bytes(annotation)) => {
+                    event.num_annotations += 1;
+                    key.annotation(annotation);
+                }
                 (track_event::LAUNCHED, _) => event.num_launched += 1,
                 (track_event::ABSOLUTE_US, WireValue::Number(time)) => event.absolute_us = Some(time),
                 (track_event::COUNTER_VALUE, WireValue::Number(number)) => {
@@ -130,21 +138,30 @@ impl<'p> TrackEvent<'p> {
 }
 
 fn text_of(texts: &TextsById, iid: Option<u64>) -> Option<&[u8]> {
-    texts.get(&iid?).map(Vec::as_slice)
+    texts.text(iid?)
 }
 
 fn annotations(message: &[u8]) -> impl Iterator<Item = &[u8]> {
     all_bytes_in(message, track_event::ANNOTATION)
 }
 
+/// A slice or an instant at its place.
+struct TrackSlice<'p> {
+    event: TrackEvent<'p>,
+    message: &'p [u8],
+    phase: TrackPhase,
+    track: u64,
+    time: i64,
+}
+
 /// Writes a track event; false for one of a kind that is not read, or without a time.
 pub(super) fn write_track_event(
-    target: &mut PerfettoTarget,
+    target: &mut PerfettoTarget<'_>,
     sequence: &mut PerfettoSequence,
     time: Option<i64>,
     message: &[u8],
 ) -> bool {
-    let event = TrackEvent::new(message);
+    let event = TrackEvent::new(message, &mut target.key);
     let by_event = || event.absolute_us.and_then(|us| i64::try_from(us).ok()?.checked_mul(1000));
     let (Some(phase), Some(time)) = (event.phase(), time.or_else(by_event)) else { return false };
     let track = event.track.or(sequence.track).unwrap_or(0);
@@ -156,73 +173,109 @@ pub(super) fn write_track_event(
         write_counter(target, track, value, time);
         return true;
     }
-    let PerfettoTarget { events, tracks, lanes, .. } = target;
-    let place = tracks.place(track);
-    let is_lane = place.is_lane;
-    let dur = match phase {
-        TrackPhase::End if is_lane => return lanes.end(track, time, events),
-        TrackPhase::End => sequence.run.end(track, time),
-        TrackPhase::Complete(us) => Some(us.saturating_mul(1000)),
-        _ => None,
-    };
-    let PerfettoSequence { texts, annotations: known, run, .. } = sequence;
-    let mut fill = |element: &mut JsonObject<'_>| {
-        if phase != TrackPhase::End {
-            if let Some(category) = event.category(texts, message, place.is_overhead) {
-                element.text("cat", category);
-            }
-            element.text("name", event.name(texts).unwrap_or_default());
+    let slice = TrackSlice { event, message, phase, track, time };
+    match (phase, target.tracks.place(track).is_lane) {
+        (TrackPhase::End, true) => return target.lanes.end(track, time, &mut target.events),
+        (TrackPhase::Begin, true) => {
+            let PerfettoTarget { tracks, lanes, .. } = target;
+            lanes.begin(track, time, |element| slice.fill(element, tracks.place(track), &sequence.texts));
         }
-        place.write(element);
-        element.plain_micros("ts", Ts(time));
-        if let Some(dur) = dur {
-            element.plain_micros("dur", Ts(dur));
+        (TrackPhase::End, false) => slice.end(target, sequence),
+        (TrackPhase::Begin, false) => {
+            let row = target.rows.next_row();
+            slice.put(target, sequence, 0);
+            sequence.run.begin((track, time), row, |row| target.rows.leave_open(row));
         }
-        if let Some(scope) = event.scope {
-            element.text("s", scope.as_bytes());
-        }
-        if event.num_annotations > 0 {
-            element.object("args", |args| write_args(args, message, texts, known));
-        }
-    };
-    if phase == TrackPhase::Begin && is_lane {
-        lanes.begin(track, time, fill);
-    } else {
-        events.element(|element| {
-            element.text("ph", phase.letter());
-            fill(element);
-        });
-        if phase == TrackPhase::Begin {
-            run.begin(track, time);
-        }
+        (TrackPhase::Complete(us), _) => slice.put(target, sequence, us.saturating_mul(1000)),
+        _ => slice.put(target, sequence, 0),
     }
-    if event.num_launched > 0 && phase != TrackPhase::End {
+    if slice.event.num_launched > 0 && phase != TrackPhase::End {
         keep_launches(target, message, &sequence.texts, (track, time));
     }
-    if event.has_flows {
+    if slice.event.has_flows {
         write_flows(target, message, (track, time));
     }
     true
 }
 
-impl TrackPhase {
-    fn letter(self) -> &'static [u8] {
-        match self {
-            Self::Begin => b"B",
-            Self::End => b"E",
-            Self::Instant => b"i",
-            Self::Counter => b"C",
-            Self::Complete(_) => b"X",
+impl TrackSlice<'_> {
+    /// Ends the slice that the order of packets tells, if it does.
+    fn end(&self, target: &mut PerfettoTarget<'_>, sequence: &mut PerfettoSequence) {
+        match sequence.run.end(self.track, self.time) {
+            Some(begin) if self.event.num_annotations == 0 => {
+                target.flush();
+                target.rows.close(begin, self.time);
+            }
+            // Arguments are joined with those of the begin when all events are known.
+            Some(begin) => {
+                target.rows.leave_open(begin.row);
+                self.put(target, sequence, self.time.saturating_sub(begin.start));
+            }
+            None => self.put(target, sequence, 0),
+        }
+    }
+
+    fn put(&self, target: &mut PerfettoTarget<'_>, sequence: &PerfettoSequence, dur: i64) {
+        let place = target.tracks.place(self.track);
+        let is_overhead = place.is_overhead;
+        let place = place.key(target.rows.builder);
+        self.finish_key(&mut target.key, sequence, is_overhead);
+        let is_fine = self.time % 1000 != 0;
+        let own = OwnValues { time: self.time, is_fine, dur, ..OwnValues::default() };
+        target.put(Some(place), own, |element, tracks| {
+            element.text("ph", self.phase.letter());
+            self.fill(element, tracks.place(self.track), &sequence.texts);
+            if matches!(self.phase, TrackPhase::Begin | TrackPhase::Complete(_)) || dur > 0 {
+                element.plain_micros("dur", Ts(dur));
+            }
+        });
+    }
+
+    fn finish_key(&self, key: &mut PacketKey, sequence: &PerfettoSequence, is_overhead: bool) {
+        let event = &self.event;
+        let scope = event.scope.and_then(|scope| scope.bytes().next()).unwrap_or(0);
+        key.kind([self.phase.letter()[0], u8::from(is_overhead), scope], sequence.id, sequence.edition);
+        if self.phase != TrackPhase::End {
+            key.text_or_number(event.name, event.name_iid.or(event.legacy_name));
+            key.text_or_number(event.category, event.category_iid);
+        }
+    }
+
+    /// The keys of its element but for the phase and the duration.
+    fn fill(&self, element: &mut JsonObject<'_>, place: &TrackPlace, texts: &PerfettoTexts) {
+        if self.phase != TrackPhase::End {
+            if let Some(category) = self.event.category(texts, self.message, place.is_overhead) {
+                element.text("cat", category);
+            }
+            element.text("name", self.event.name(texts).unwrap_or_default());
+        }
+        place.write(element);
+        element.plain_micros("ts", Ts(self.time));
+        if let Some(scope) = self.event.scope {
+            element.text("s", scope.as_bytes());
+        }
+        if self.event.num_annotations > 0 {
+            element.object("args", |args| {
+                annotations(self.message).for_each(|annotation| write_annotation(args, annotation, texts));
+            });
         }
     }
 }
 
-fn write_args(args: &mut JsonObject<'_>, message: &[u8], texts: &PerfettoTexts, known: &mut KnownAnnotations) {
-    annotations(message).for_each(|annotation| known.write(args, annotation, texts));
+impl TrackPhase {
+    /// The phase of its element. Slices that begin are whole ones, until their end is known.
+    fn letter(self) -> &'static [u8; 1] {
+        match self {
+            Self::Begin | Self::Complete(_) => b"X",
+            Self::End => b"E",
+            Self::Instant => b"i",
+            Self::Counter => b"C",
+        }
+    }
 }
 
 /// Keeps which work a call launched, where no number of both tells it.
-fn keep_launches(target: &mut PerfettoTarget, message: &[u8], texts: &PerfettoTexts, (track, time): (u64, i64)) {
+fn keep_launches(target: &mut PerfettoTarget<'_>, message: &[u8], texts: &PerfettoTexts, (track, time): (u64, i64)) {
     if annotations(message).any(|annotation| name_of(annotation, texts) == b"correlation") {
         return;
     }
@@ -232,7 +285,7 @@ fn keep_launches(target: &mut PerfettoTarget, message: &[u8], texts: &PerfettoTe
 }
 
 /// Values of counters that come with another event.
-fn write_extra_counters(target: &mut PerfettoTarget, message: &[u8], time: i64) {
+fn write_extra_counters(target: &mut PerfettoTarget<'_>, message: &[u8], time: i64) {
     for (tracks, values, is_double) in [
         (track_event::EXTRA_TRACKS, track_event::EXTRA_VALUES, false),
         (track_event::EXTRA_DOUBLE_TRACKS, track_event::EXTRA_DOUBLE_VALUES, true),
@@ -253,7 +306,7 @@ fn write_extra_counters(target: &mut PerfettoTarget, message: &[u8], time: i64) 
 }
 
 /// A flow starts at the first event that has its number.
-fn write_flows(target: &mut PerfettoTarget, message: &[u8], (track, time): (u64, i64)) {
+fn write_flows(target: &mut PerfettoTarget<'_>, message: &[u8], (track, time): (u64, i64)) {
     let PerfettoTarget { events, tracks, flows, .. } = target;
     let place = tracks.place(track);
     for (field, value) in WireFields::new(message) {

@@ -1,16 +1,19 @@
 //! Stages of rendering: kernels, copies and ranges on the streams of devices.
 
 use super::arrow::DeviceWork;
-use super::intern::PerfettoSequence;
+use super::intern::{PerfettoSequence, PerfettoTexts};
 use super::packet::numbers_of;
+use super::packet_key::PacketKey;
 use super::stream::stream_of;
 use super::target::PerfettoTarget;
 use crate::json::{Scanner, canonical};
 use crate::perfetto::{RECORDED_STREAM, stage};
+use crate::read::element_shape::OwnValues;
 use crate::read::event_text::write_shape;
 use crate::read::json_object::{JsonObject, push_integer, push_text};
 use crate::read::wire::{WireFields, WireValue, all_bytes_in, bytes_in, number_in, values_in};
 use crate::time::Ts;
+use crate::trace::decimal::Decimal;
 use crate::trace::kind::category_kind;
 
 /// The kind of a stage that computes.
@@ -54,6 +57,43 @@ impl<'p> RenderStage<'p> {
         found
     }
 
+    fn name<'n>(&self, texts: &'n PerfettoTexts) -> Option<&'n [u8]>
+    where
+        'p: 'n,
+    {
+        let by_iid = || texts.names.text(self.name_iid).or_else(|| texts.kernels.text(self.kernel_iid));
+        self.name.or_else(by_iid)
+    }
+
+    fn write_key(&self, key: &mut PacketKey, sequence: &PerfettoSequence, message: &[u8], stream: i64) {
+        key.clear();
+        key.kind([b'S', 0, 0], sequence.id, sequence.edition);
+        key.number(Some(self.device as u64));
+        // Where its queue has no number, the stream is the number of the queue itself.
+        key.number(self.queue_iid);
+        [self.queue, self.stage, self.stage_iid].into_iter().for_each(|number| key.number(Some(number)));
+        key.text_or_number(self.name, Some(self.name_iid));
+        key.number(Some(self.kernel_iid));
+        for (name, text) in all_bytes_in(message, stage::EXTRA).map(named_text) {
+            if name == STREAM {
+                key.slot(STREAM, Decimal { mantissa: stream, scale: 0 });
+                if is_stream(text, stream) {
+                    continue;
+                }
+            }
+            key.named_text(name, text);
+        }
+        for (field, value) in self.launch.into_iter().flat_map(WireFields::new) {
+            match value {
+                WireValue::Bytes(argument) if field == 3 && !is_thread_count(argument, sequence) => {
+                    key.launch_argument(argument);
+                }
+                WireValue::Bytes(part) => key.text(part),
+                WireValue::Number(number) => key.number(Some(number)),
+            }
+        }
+    }
+
     /// Names of the queue and of the stage, and the kind of the stage.
     fn names<'n>(&self, sequence: &'n PerfettoSequence) -> (&'n [u8], &'n [u8], u64) {
         let queues = &sequence.texts.queues;
@@ -62,10 +102,10 @@ impl<'p> RenderStage<'p> {
             usize::try_from(at).ok().and_then(|at| names.get(at)).map(Vec::as_slice).unwrap_or_default()
         };
         let queue = match self.queue_iid {
-            Some(iid) => queues.get(&iid).map(|(name, _)| name.as_slice()).unwrap_or_default(),
+            Some(iid) => queues.get(iid).map(|(name, _)| name.as_slice()).unwrap_or_default(),
             None => at(by_queue, self.queue),
         };
-        match queues.get(&self.stage_iid) {
+        match queues.get(self.stage_iid) {
             Some((name, kind)) => (queue, name, *kind),
             None => (queue, at(by_stage, self.stage), 0),
         }
@@ -101,27 +141,34 @@ pub(super) fn take_specifications(sequence: &mut PerfettoSequence, message: &[u8
         let name = |value: WireValue<'_>| Some(bytes_in(value.bytes()?, 1)?.to_vec());
         values_in(specifications, wanted).map(|value| name(value).unwrap_or_default()).collect()
     };
-    sequence.specifications = [named(2), named(3)];
+    let named = [named(2), named(3)];
+    if sequence.specifications != named {
+        sequence.specifications = named;
+        sequence.edition += 1;
+    }
 }
 
 /// Writes work of a device.
-pub(super) fn write_stage(target: &mut PerfettoTarget, sequence: &mut PerfettoSequence, start: i64, message: &[u8]) {
+pub(super) fn write_stage(
+    target: &mut PerfettoTarget<'_>,
+    sequence: &mut PerfettoSequence,
+    start: i64,
+    message: &[u8],
+) {
     take_specifications(sequence, message);
     let stage = RenderStage::new(message);
     let (queue, stage_name, kind) = stage.names(sequence);
-    let texts = &sequence.texts;
-    let by_iid =
-        || texts.names.get(&stage.name_iid).or_else(|| texts.kernels.get(&stage.kernel_iid)).map(Vec::as_slice);
-    let name = stage.name.or_else(by_iid).unwrap_or(stage_name);
     let (number, queue_name) = stream_of(queue);
     let stream = number.unwrap_or_else(|| i64::try_from(stage.queue_iid.unwrap_or(stage.queue)).unwrap_or(i64::MAX));
-    let PerfettoTarget { events, streams, arrows, tracks, .. } = target;
+    let PerfettoTarget { events, key, streams, tracks, .. } = target;
     streams.name((stage.device, stream), queue_name, tracks, events);
+    stage.write_key(key, sequence, message, stream);
     let dur = i64::try_from(stage.dur).unwrap_or(i64::MAX);
-    events.element(|event| {
+    let own = OwnValues { time: start, is_fine: start % 1000 != 0, dur, ..OwnValues::default() };
+    target.put(None, own, |event, _| {
         event.text("ph", b"X");
         event.text("cat", category(stage_name, kind));
-        event.text("name", name);
+        event.text("name", stage.name(&sequence.texts).unwrap_or(stage_name));
         event.integer("pid", stage.device);
         event.integer("tid", stream);
         event.plain_micros("ts", Ts(start));
@@ -137,21 +184,37 @@ pub(super) fn write_stage(target: &mut PerfettoTarget, sequence: &mut PerfettoSe
         return;
     }
     let end = start.saturating_add(dur);
+    let arrows = &mut target.arrows;
     arrows.works.push(DeviceWork { id: stage.id, start, end, device: stage.device, stream });
     for value in values_in(message, stage::WAITS_FOR) {
         numbers_of(value, false, |earlier| arrows.waits.push((stage.id, earlier)));
     }
 }
 
+/// Name and text of an argument beside the launch.
+fn named_text(extra: &[u8]) -> (&[u8], &[u8]) {
+    let mut found: [Option<&[u8]>; 2] = [None; 2];
+    for (field, value) in WireFields::new(extra) {
+        if let (1 | 2, WireValue::Bytes(text)) = (field, value) {
+            found[field as usize - 1].get_or_insert(text);
+        }
+    }
+    (found[0].unwrap_or_default(), found[1].unwrap_or_default())
+}
+
+/// Whether a text is the number of a stream.
+fn is_stream(text: &[u8], stream: i64) -> bool {
+    Decimal::parse(text) == Some(Decimal { mantissa: stream, scale: 0 })
+}
+
 /// Writes the arguments beside the launch. All are texts: numbers, lists and objects among them
 /// are those again.
 fn write_extra(args: &mut JsonObject<'_>, message: &[u8], stream: i64) {
-    for extra in all_bytes_in(message, stage::EXTRA) {
-        let (key, value) = (bytes_in(extra, 1).unwrap_or_default(), bytes_in(extra, 2).unwrap_or_default());
+    for (key, value) in all_bytes_in(message, stage::EXTRA).map(named_text) {
         // Work of graphs may be shown in other rows than those of its stream.
         if key == STREAM {
             args.integer("stream", stream);
-            if std::str::from_utf8(value).ok().and_then(|text| text.parse().ok()) != Some(stream) {
+            if !is_stream(value, stream) {
                 push_json_or_text(args.field("original_stream"), value);
             }
             continue;
@@ -184,6 +247,17 @@ fn is_number(text: &[u8]) -> bool {
         && canonical(text).text.as_bytes() == text
 }
 
+/// An argument of launches that the block tells.
+const THREAD_COUNT: &[u8] = b"thread_count";
+
+fn argument_name<'n>(argument: &'n [u8], sequence: &'n PerfettoSequence) -> Option<&'n [u8]> {
+    bytes_in(argument, 2).or_else(|| sequence.texts.arguments.text(number_in(argument, 1)?))
+}
+
+fn is_thread_count(argument: &[u8], sequence: &PerfettoSequence) -> bool {
+    argument_name(argument, sequence) == Some(THREAD_COUNT)
+}
+
 /// Writes the shape of a launch, and its other arguments.
 fn write_launch(args: &mut JsonObject<'_>, launch: &[u8], sequence: &PerfettoSequence) {
     for (field, key) in [(1, "grid"), (2, "block")] {
@@ -193,13 +267,11 @@ fn write_launch(args: &mut JsonObject<'_>, launch: &[u8], sequence: &PerfettoSeq
         }
     }
     for argument in all_bytes_in(launch, 3) {
-        let by_iid = || sequence.texts.arguments.get(&number_in(argument, 1)?).map(Vec::as_slice);
-        let Some(name) = bytes_in(argument, 2).or_else(by_iid) else { continue };
+        let Some(name) = argument_name(argument, sequence) else { continue };
         let key = match name {
             b"registers_per_thread" => &b"registers per thread"[..],
             b"shared_mem_dynamic" => b"dynamic shared memory",
-            // The block says it.
-            b"thread_count" => continue,
+            THREAD_COUNT => continue,
             other => other,
         };
         let value = WireFields::new(argument).find(|(field, _)| (3..=6).contains(field));

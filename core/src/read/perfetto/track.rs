@@ -2,8 +2,10 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::read::builder::TraceBuilder;
 use crate::read::event_text::EventText;
 use crate::read::json_object::{JsonObject, push_integer, push_text};
+use crate::read::tracks::TrackKey;
 use crate::read::wire::{WireFields, WireValue, all_bytes_in, bytes_in, number_in};
 
 /// Tracks with more parents than this belong to no process.
@@ -44,6 +46,8 @@ struct CounterScale {
 pub(super) struct TrackPlace {
     process: Vec<u8>,
     thread: Vec<u8>,
+    /// The same in the trace, once an event was there.
+    key: Option<TrackKey>,
     /// Whether it is the row of what the profiler itself takes.
     pub(super) is_overhead: bool,
     /// Whether it has slices of a thread that overlap others: its ends are told apart from those of
@@ -52,6 +56,11 @@ pub(super) struct TrackPlace {
 }
 
 impl TrackPlace {
+    /// The place in the trace.
+    pub(super) fn key(&mut self, builder: &mut TraceBuilder) -> TrackKey {
+        *self.key.get_or_insert_with(|| builder.place_of(&self.process, &self.thread))
+    }
+
     pub(super) fn write(&self, event: &mut JsonObject<'_>) {
         if !self.process.is_empty() {
             event.field("pid").extend_from_slice(&self.process);
@@ -122,7 +131,7 @@ impl PerfettoTracks {
     }
 
     /// The place of a track's events.
-    pub(super) fn place(&mut self, uuid: u64) -> &TrackPlace {
+    pub(super) fn place(&mut self, uuid: u64) -> &mut TrackPlace {
         let known = &self.known;
         self.places.entry(uuid).or_insert_with(|| place_of(known, uuid))
     }

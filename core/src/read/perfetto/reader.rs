@@ -1,7 +1,6 @@
-//! Streams a trace of Perfetto as the text of a Kineto trace.
+//! Reads the packets of a trace one after the other.
 
 use std::collections::BTreeMap;
-use std::io;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
@@ -14,69 +13,75 @@ use super::packets::PerfettoPackets;
 use super::slice::write_track_event;
 use super::stage::write_stage;
 use super::target::PerfettoTarget;
-use crate::error::Position;
+use crate::error::{Error, Position, unreadable};
 use crate::json;
 use crate::perfetto::{FLOW_NAMES, packet};
-use crate::read::exported::ExportedText;
+use crate::read::builder::TraceBuilder;
 use crate::read::input::{Limits, ReadProgress};
 use crate::read::json_object::{JsonObject, object, push_integer, push_text};
 use crate::read::text_window::TextWindow;
 use crate::read::wire::{WireFields, WireValue, bytes_in};
-use crate::warning::{WarningKind, Warnings};
+use crate::warning::WarningKind;
 
-/// Text made at a time, unless a packet makes more.
-const CHUNK_BYTES: usize = 1 << 18;
+/// Packets read before the one who waits is asked whether to go on.
+const CHUNK_PACKETS: usize = 1 << 14;
 
 /// A trace of Perfetto that is being read.
-pub(super) struct PerfettoExport<'a> {
+pub(super) struct PerfettoReader<'a, 'b> {
     packets: PerfettoPackets<'a>,
-    state: PerfettoState,
-    watch: Option<ReadProgress<'a>>,
+    state: PerfettoState<'b>,
     file: Option<Arc<str>>,
-    place: PerfettoPlace,
 }
 
 /// All that the packets so far have left.
-#[derive(Default)]
-struct PerfettoState {
+struct PerfettoState<'b> {
     sequences: FxHashMap<u64, PerfettoSequence>,
     clocks: PerfettoClocks,
-    target: PerfettoTarget,
+    target: PerfettoTarget<'b>,
     /// Keys of the header, with their values.
     header: Vec<(Vec<u8>, Vec<u8>)>,
     /// How many packets have content that is not read, by its number.
     unread: BTreeMap<u32, u64>,
-    warnings: Warnings,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum PerfettoPlace {
-    Start,
-    Packets,
-    End,
-}
-
-impl<'a> PerfettoExport<'a> {
+impl<'a, 'b> PerfettoReader<'a, 'b> {
     pub(super) fn new(
         window: TextWindow<'a>,
-        name: Option<&str>,
-        watch: Option<ReadProgress<'a>>,
+        file: Option<Arc<str>>,
         limits: Limits,
+        builder: &'b mut TraceBuilder,
     ) -> Self {
-        Self {
-            packets: PerfettoPackets::new(window, limits.max_bytes),
-            state: PerfettoState::default(),
-            watch,
-            file: name.map(Arc::from),
-            place: PerfettoPlace::Start,
+        builder.file.clone_from(&file);
+        let state = PerfettoState {
+            sequences: FxHashMap::default(),
+            clocks: PerfettoClocks::default(),
+            target: PerfettoTarget::new(builder),
+            header: Vec::new(),
+            unread: BTreeMap::new(),
+        };
+        Self { packets: PerfettoPackets::new(window, limits.max_bytes), state, file }
+    }
+
+    /// Reads all packets. The header, as JSON.
+    pub(super) fn read(mut self, mut watch: Option<ReadProgress<'_>>) -> Result<Vec<u8>, Error> {
+        while self.read_packets()? {
+            watch.as_mut().map_or(Ok(()), |watch| watch(0)).map_err(unreadable)?;
         }
+        let ends = [
+            (self.packets.is_cut, WarningKind::Truncated),
+            (self.packets.is_damaged(), WarningKind::DamagedCompression),
+        ];
+        for (_, kind) in ends.into_iter().filter(|(is_so, _)| *is_so) {
+            self.warn(kind, self.packets.offset());
+        }
+        Ok(self.state.finish())
     }
 
     /// Reads some packets; false at the end of the file.
-    fn read_packets(&mut self) -> io::Result<bool> {
-        while self.state.target.events.out.len() < CHUNK_BYTES {
+    fn read_packets(&mut self) -> Result<bool, Error> {
+        for _ in 0..CHUNK_PACKETS {
             let byte = self.packets.offset();
-            let Some(bytes) = self.packets.next().map_err(io::Error::other)? else { return Ok(false) };
+            let Some(bytes) = self.packets.next()? else { return Ok(false) };
             let packet = PerfettoPacket::new(bytes);
             let fault = match packet.content {
                 Some((packet::COMPRESSED, compressed)) => {
@@ -86,34 +91,22 @@ impl<'a> PerfettoExport<'a> {
                 _ => self.state.take(&packet),
             };
             if let Some(fault) = fault {
-                let position = Position { file: self.file.clone(), byte: Some(byte), ..Position::default() };
-                self.state.warnings.push(fault, || position);
+                self.warn(fault, byte);
             }
         }
         Ok(true)
     }
 
-    fn write_end(&mut self) {
-        let Self { packets, state, .. } = self;
-        state.target.lanes.write(&mut state.target.events);
-        state.target.arrows.write(&mut state.target.tracks, &mut state.target.events);
-        let ends = [(packets.is_cut, WarningKind::Truncated), (packets.is_damaged(), WarningKind::DamagedCompression)];
-        for (_, kind) in ends.into_iter().filter(|(is_so, _)| *is_so) {
-            let position = Position { file: self.file.clone(), byte: Some(packets.offset()), ..Position::default() };
-            state.warnings.push(kind, || position);
-        }
-        let mut out = Vec::new();
-        object(&mut out, |header| state.write_header(header));
-        // The keys of the object that holds the events.
-        state.target.events.out.extend_from_slice(b"\n],\n");
-        state.target.events.out.extend_from_slice(&out[1..]);
+    fn warn(&mut self, kind: WarningKind, byte: u64) {
+        let position = Position { file: self.file.clone(), byte: Some(byte), ..Position::default() };
+        self.state.target.rows.builder.trace.warnings.push(kind, || position);
     }
 }
 
-impl PerfettoState {
+impl PerfettoState<'_> {
     /// Takes a packet. A fault if something of it is lost.
     fn take(&mut self, packet: &PerfettoPacket<'_>) -> Option<WarningKind> {
-        let sequence = self.sequences.entry(packet.sequence).or_default();
+        let sequence = self.sequences.entry(packet.sequence).or_insert_with_key(|id| PerfettoSequence::new(*id));
         if packet.is_cleared {
             sequence.clear();
         }
@@ -150,7 +143,25 @@ impl PerfettoState {
             }
             _ => *self.unread.entry(field).or_default() += 1,
         }
+        self.target.flush();
         fault
+    }
+
+    /// Adds all that waited for the end, and gives the header.
+    fn finish(mut self) -> Vec<u8> {
+        let PerfettoTarget { rows, events, tracks, arrows, lanes, .. } = &mut self.target;
+        for sequence in self.sequences.values_mut() {
+            sequence.run.finish(|row| rows.leave_open(row));
+        }
+        lanes.write(events);
+        arrows.write(tracks, events);
+        self.target.flush();
+        let mut header = Vec::new();
+        object(&mut header, |header| {
+            header.field("traceEvents").extend_from_slice(b"[]");
+            self.write_header(header);
+        });
+        header
     }
 
     /// Takes the header of a recording in Chrome's format.
@@ -205,32 +216,3 @@ const BASE: &[u8] = b"baseTimeNanoseconds";
 const RESERVED: [&[u8]; 2] = [b"traceEvents", b"nodes"];
 /// So many keys a header may have.
 const MAX_KEYS: usize = 1000;
-
-impl ExportedText for PerfettoExport<'_> {
-    fn advance(&mut self) -> io::Result<bool> {
-        self.state.target.events.out.clear();
-        match self.place {
-            PerfettoPlace::Start => {
-                self.state.target.events.out.extend_from_slice(b"{\"traceEvents\":[\n");
-                self.place = PerfettoPlace::Packets;
-            }
-            PerfettoPlace::Packets => {
-                if !self.read_packets()? {
-                    self.write_end();
-                    self.place = PerfettoPlace::End;
-                }
-            }
-            PerfettoPlace::End => return Ok(false),
-        }
-        self.watch.as_mut().map_or(Ok(()), |watch| watch(0))?;
-        Ok(true)
-    }
-
-    fn text(&self) -> &[u8] {
-        &self.state.target.events.out
-    }
-
-    fn warnings(&self) -> &Warnings {
-        &self.state.warnings
-    }
-}

@@ -1,0 +1,138 @@
+//! Splits packets into the constant part, which many of them share, and numbers.
+
+use super::annotation::push_double;
+use crate::perfetto::annotation;
+use crate::read::wire::{WireFields, WireValue};
+use crate::trace::decimal::Decimal;
+
+/// All of a packet but its numbers and times: packets with the same key become the same kind of
+/// row. The numbers are in the order in which the row has them.
+#[derive(Debug, Default)]
+pub(super) struct PacketKey {
+    pub(super) bytes: Vec<u8>,
+    pub(super) values: Vec<i64>,
+    /// The text of a number that is being read.
+    scratch: Vec<u8>,
+}
+
+/// Marks of the parts of a key.
+const CONSTANT: u8 = 0;
+const SLOT: u8 = 1;
+const NUMBER: u8 = 2;
+const NONE: u8 = 3;
+
+/// A number of fewer digits than this has a slot.
+const MAX_MANTISSA: u64 = 1_000_000_000_000_000_000;
+
+impl PacketKey {
+    pub(super) fn clear(&mut self) {
+        self.bytes.clear();
+        self.values.clear();
+    }
+
+    /// Adds the kind of the packet, whose numbers stand for texts of this edition of this sequence.
+    pub(super) fn kind(&mut self, kind: [u8; 3], sequence: u64, edition: u64) {
+        self.bytes.extend_from_slice(&kind);
+        self.bytes.extend_from_slice(&sequence.to_le_bytes());
+        self.bytes.extend_from_slice(&edition.to_le_bytes());
+    }
+
+    pub(super) fn number(&mut self, number: Option<u64>) {
+        self.bytes.push(if number.is_some() { NUMBER } else { NONE });
+        if let Some(number) = number {
+            self.bytes.extend_from_slice(&number.to_le_bytes());
+        }
+    }
+
+    pub(super) fn text(&mut self, text: &[u8]) {
+        self.bytes.push(CONSTANT);
+        // No message of 4 GiB is in memory as a whole.
+        self.bytes.extend_from_slice(&(text.len() as u32).to_le_bytes());
+        self.bytes.extend_from_slice(text);
+    }
+
+    /// A text, or the number that stands for it.
+    pub(super) fn text_or_number(&mut self, text: Option<&[u8]>, iid: Option<u64>) {
+        match text {
+            Some(text) => self.text(text),
+            None => self.number(iid),
+        }
+    }
+
+    /// A number that the row has, under this name.
+    pub(super) fn slot(&mut self, name: &[u8], Decimal { mantissa, scale }: Decimal) {
+        self.bytes.extend_from_slice(&[SLOT, scale]);
+        self.text(name);
+        self.values.push(mantissa);
+    }
+
+    /// An annotation of a track event: a name with a number has a slot.
+    pub(super) fn annotation(&mut self, message: &[u8]) {
+        let named = name_and_value(message, [annotation::NAME_IID, annotation::NAME]);
+        let number = named.and_then(|(_, field, value)| match (field, value) {
+            (annotation::UINT, WireValue::Number(number)) => unsigned(number),
+            (annotation::INT, WireValue::Number(number)) => signed(number),
+            (annotation::DOUBLE, WireValue::Number(bits)) => self.double(bits),
+            _ => None,
+        });
+        self.slot_or_text(message, named, number);
+    }
+
+    /// An argument of a launch.
+    pub(super) fn launch_argument(&mut self, message: &[u8]) {
+        let named = name_and_value(message, [1, 2]);
+        let number = named.and_then(|(_, field, value)| match (field, value) {
+            (3, WireValue::Number(number)) => signed(number),
+            (4, WireValue::Number(number)) => unsigned(number),
+            (5, WireValue::Number(bits)) => self.double(bits),
+            _ => None,
+        });
+        self.slot_or_text(message, named, number);
+    }
+
+    /// A text with a name: one that is a number has a slot.
+    pub(super) fn named_text(&mut self, name: &[u8], text: &[u8]) {
+        match Decimal::parse(text) {
+            Some(number) => self.slot(name, number),
+            None => [name, text].into_iter().for_each(|part| self.text(part)),
+        }
+    }
+
+    fn slot_or_text(&mut self, message: &[u8], named: Option<NamedValue<'_>>, number: Option<Decimal>) {
+        match named.zip(number) {
+            Some(((name, field, _), number)) => {
+                self.bytes.push(field as u8);
+                self.slot(name, number);
+            }
+            None => self.text(message),
+        }
+    }
+
+    /// The decimal that a double is written as.
+    fn double(&mut self, bits: u64) -> Option<Decimal> {
+        self.scratch.clear();
+        push_double(&mut self.scratch, f64::from_bits(bits));
+        Decimal::parse(&self.scratch)
+    }
+}
+
+/// The bytes of a name or of its number; the field and the value of what it names.
+type NamedValue<'p> = (&'p [u8], u32, WireValue<'p>);
+
+/// A message that is a name and then one value, and nothing else.
+fn name_and_value(message: &[u8], names: [u32; 2]) -> Option<NamedValue<'_>> {
+    let mut fields = WireFields::new(message);
+    let (name, _) = fields.next()?;
+    let name_bytes = &message[..message.len() - fields.rest().len()];
+    let (field, value) = fields.next()?;
+    (names.contains(&name) && !names.contains(&field) && fields.rest().is_empty()).then_some((name_bytes, field, value))
+}
+
+fn unsigned(number: u64) -> Option<Decimal> {
+    (number < MAX_MANTISSA).then_some(Decimal { mantissa: number as i64, scale: 0 })
+}
+
+fn signed(number: u64) -> Option<Decimal> {
+    let mantissa = number as i64;
+    (mantissa.unsigned_abs() < MAX_MANTISSA).then_some(Decimal { mantissa, scale: 0 })
+}
