@@ -11,6 +11,7 @@ mod flight;
 mod gathered;
 mod head;
 mod interrupt;
+mod job_files;
 mod job_groups;
 mod memory;
 mod name;
@@ -52,6 +53,8 @@ mod _native {
     #[pymodule_export]
     use crate::head::{head, head_of, pair_up};
     #[pymodule_export]
+    use crate::job_files::{write_chrome_of_job, write_perfetto_of_job};
+    #[pymodule_export]
     use crate::job_groups::{JobGroups, call_difference, call_fits, infer};
     #[pymodule_export]
     use crate::name::{class_of_kernel, execution_beside, kind_of_category};
@@ -60,7 +63,7 @@ mod _native {
     #[pymodule_export]
     use crate::name::{is_flight_dump, rank_of_dump};
     #[pymodule_export]
-    use crate::rank_tables::{rank_tables, write_chrome_of_job};
+    use crate::rank_tables::rank_tables;
     #[pymodule_export]
     use crate::reading::Reading;
     #[pymodule_export]

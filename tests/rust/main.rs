@@ -77,6 +77,7 @@ mod overloads;
 mod param;
 mod parts;
 mod perfetto;
+mod perfetto_likeness;
 mod perfetto_packets;
 mod pipeline_schedules;
 mod pipelines;

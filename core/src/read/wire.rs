@@ -36,7 +36,22 @@ impl<'a> WireFields<'a> {
         self.rest
     }
 
-    #[inline]
+    /// Gives each field to `take`. Faster than the iterator, for messages that a file has millions
+    /// of.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "a call for each field takes longer than to split it")]
+    pub(super) fn each(&mut self, mut take: impl FnMut(u32, WireValue<'a>)) {
+        while !self.rest.is_empty() {
+            let Some((field, value)) = self.field() else {
+                self.is_damaged = true;
+                return;
+            };
+            take(field, value);
+        }
+    }
+
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "as above")]
     fn field(&mut self) -> Option<(u32, WireValue<'a>)> {
         let (tag, rest) = varint(self.rest)?;
         let field = u32::try_from(tag >> 3).ok()?;
@@ -62,7 +77,7 @@ impl<'a> WireFields<'a> {
 impl<'a> Iterator for WireFields<'a> {
     type Item = (u32, WireValue<'a>);
 
-    #[inline]
+    #[inline(never)]
     fn next(&mut self) -> Option<Self::Item> {
         if self.rest.is_empty() || self.is_damaged {
             return None;

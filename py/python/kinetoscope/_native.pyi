@@ -68,6 +68,7 @@ __all__ = [
     "stacked",
     "typical_trace",
     "write_chrome_of_job",
+    "write_perfetto_of_job",
 ]
 
 class _File(Protocol):
@@ -274,6 +275,9 @@ def call_difference(one: str, other: str, places: tuple[int, int]) -> str | None
 def call_fits(call: str, size: int) -> bool: ...
 def rank_tables(traces: Sequence[tuple[int | None, Trace]], is_aligned: bool) -> Tables: ...
 def write_chrome_of_job(
+    traces: Sequence[tuple[int | None, Trace]], is_aligned: bool, path: str, gzip: bool
+) -> None: ...
+def write_perfetto_of_job(
     traces: Sequence[tuple[int | None, Trace]], is_aligned: bool, path: str, gzip: bool
 ) -> None: ...
 def sniff(head: bytes) -> str: ...

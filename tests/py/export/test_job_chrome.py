@@ -48,6 +48,34 @@ def test_the_file_reads_back_as_the_job(job: TraceSet, tmp_path: Path) -> None:
     assert sorted(collectives[0]) == sorted(collectives[1])
 
 
+def test_a_perfetto_file_reads_back_as_the_job(job: TraceSet, tmp_path: Path) -> None:
+    again = read_job(job.to_perfetto(tmp_path / "job.pftrace"))
+    assert again.ranks == job.ranks
+    offsets = dict(job.clock_offsets.select("rank", "offset_ns").rows())
+    for rank in job.ranks:
+        assert facts(again[rank]) == facts(job[rank])
+        before, after = (sorted(of[rank].events.select("start_ns").rows()) for of in (job, again))
+        assert {b - a for (a,), (b,) in zip(before, after, strict=True)} == {-(offsets[rank] or 0)}
+    collectives = [of.collectives().select("rank", "collective").rows() for of in (job, again)]
+    assert sorted(collectives[0]) == sorted(collectives[1])
+
+
+def test_a_perfetto_file_keeps_the_launches_of_each_rank(data: Path, tmp_path: Path) -> None:
+    recorded = json.loads(gzip.decompress((data / "transformer_cuda/kineto_trace_0.json.gz").read_bytes()))
+    for rank in range(2):
+        recorded["distributedInfo"] = {"rank": rank, "world_size": 2}
+        (tmp_path / f"kineto_trace_{rank}.json").write_text(json.dumps(recorded))
+    job = ks.read_dir(tmp_path)
+    again = read_job(job.to_perfetto(tmp_path / "job.pftrace.gz"))
+    assert again.ranks == job.ranks == [0, 1]
+    for rank in job.ranks:
+        before, after = (
+            sorted(of[rank].sql("SELECT name, dur_ns, launch_delay_ns FROM kernels").rows()) for of in (job, again)
+        )
+        assert before
+        assert before == after
+
+
 def test_times_are_on_one_clock_or_as_recorded(job: TraceSet, tmp_path: Path) -> None:
     offsets = dict(job.clock_offsets.select("rank", "offset_ns").rows())
     aligned: tuple[Literal["clocks", "recorded"], ...] = ("clocks", "recorded")

@@ -26,23 +26,21 @@ impl<'p> PerfettoPacket<'p> {
     pub(super) fn new(bytes: &'p [u8]) -> Self {
         let mut found = Self::default();
         let mut fields = WireFields::new(bytes);
-        for (field, value) in fields.by_ref() {
-            match (field, value) {
-                (packet::TIMESTAMP, WireValue::Number(number)) => found.timestamp = Some(number),
-                (packet::CLOCK, WireValue::Number(number)) => found.clock = Some(number),
-                (packet::SEQUENCE, WireValue::Number(number)) => found.sequence = number,
-                (packet::FLAGS, WireValue::Number(flags)) => {
-                    found.is_cleared |= flags & 1 != 0;
-                    found.needs_earlier |= flags & 2 != 0;
-                }
-                (packet::CLEARED, WireValue::Number(number)) => found.is_cleared |= number != 0,
-                (packet::DROPPED, WireValue::Number(number)) => found.is_lossy |= number != 0,
-                (packet::INTERNED, WireValue::Bytes(bytes)) => found.interned = Some(bytes),
-                (packet::DEFAULTS, WireValue::Bytes(bytes)) => found.defaults = Some(bytes),
-                (_, WireValue::Bytes(bytes)) if !packet::ABOUT.contains(&field) => found.content = Some((field, bytes)),
-                _ => {}
+        fields.each(|field, value| match (field, value) {
+            (packet::TIMESTAMP, WireValue::Number(number)) => found.timestamp = Some(number),
+            (packet::CLOCK, WireValue::Number(number)) => found.clock = Some(number),
+            (packet::SEQUENCE, WireValue::Number(number)) => found.sequence = number,
+            (packet::FLAGS, WireValue::Number(flags)) => {
+                found.is_cleared |= flags & 1 != 0;
+                found.needs_earlier |= flags & 2 != 0;
             }
-        }
+            (packet::CLEARED, WireValue::Number(number)) => found.is_cleared |= number != 0,
+            (packet::DROPPED, WireValue::Number(number)) => found.is_lossy |= number != 0,
+            (packet::INTERNED, WireValue::Bytes(bytes)) => found.interned = Some(bytes),
+            (packet::DEFAULTS, WireValue::Bytes(bytes)) => found.defaults = Some(bytes),
+            (_, WireValue::Bytes(bytes)) if !packet::ABOUT.contains(&field) => found.content = Some((field, bytes)),
+            _ => {}
+        });
         found.is_lossy |= fields.is_damaged;
         found
     }

@@ -51,40 +51,37 @@ impl<'p> TrackEvent<'p> {
     fn new(message: &'p [u8], key: &mut PacketKey) -> Self {
         let mut event = Self::default();
         key.clear();
-        for (field, value) in WireFields::new(message) {
-            match (field, value) {
-                (track_event::TYPE, WireValue::Number(kind)) => event.kind = kind,
-                (track_event::TRACK, WireValue::Number(uuid)) => event.track = Some(uuid),
-                (track_event::NAME, WireValue::Bytes(name)) => event.name = Some(name),
-                (track_event::NAME_IID, WireValue::Number(iid)) => event.name_iid = Some(iid),
-                (track_event::CATEGORY_IID, WireValue::Number(iid)) => {
-                    event.category_iid = event.category_iid.or(Some(iid));
-                }
-                (track_event::CATEGORY_IID, value) => {
-                    numbers_of(value, false, |iid| event.category_iid = event.category_iid.or(Some(iid)));
-                }
-                (track_event::CATEGORY, WireValue::Bytes(name)) => event.category = event.category.or(Some(name)),
-                (track_event::ANNOTATION, WireValue::Bytes(annotation)) => {
-                    event.num_annotations += 1;
-                    key.annotation(annotation);
-                }
-                (track_event::LAUNCHED, _) => event.num_launched += 1,
-                (track_event::ABSOLUTE_US, WireValue::Number(time)) => event.absolute_us = Some(time),
-                (track_event::COUNTER_VALUE, WireValue::Number(number)) => {
-                    event.counter = Some(CounterValue::Integer(number as i64));
-                }
-                (track_event::DOUBLE_COUNTER_VALUE, WireValue::Number(bits)) => {
-                    event.counter = Some(CounterValue::Double(f64::from_bits(bits)));
-                }
-                (track_event::EXTRA_TRACKS | track_event::EXTRA_DOUBLE_TRACKS, _) => event.has_extra = true,
-                (track_event::LEGACY, WireValue::Bytes(legacy)) => event.take_legacy(legacy),
-                (
-                    track_event::FLOW | track_event::LAST_FLOW | track_event::OLD_FLOW | track_event::OLD_LAST_FLOW,
-                    _,
-                ) => event.has_flows = true,
-                _ => {}
+        WireFields::new(message).each(|field, value| match (field, value) {
+            (track_event::TYPE, WireValue::Number(kind)) => event.kind = kind,
+            (track_event::TRACK, WireValue::Number(uuid)) => event.track = Some(uuid),
+            (track_event::NAME, WireValue::Bytes(name)) => event.name = Some(name),
+            (track_event::NAME_IID, WireValue::Number(iid)) => event.name_iid = Some(iid),
+            (track_event::CATEGORY_IID, WireValue::Number(iid)) => {
+                event.category_iid = event.category_iid.or(Some(iid));
             }
-        }
+            (track_event::CATEGORY_IID, value) => {
+                numbers_of(value, false, |iid| event.category_iid = event.category_iid.or(Some(iid)));
+            }
+            (track_event::CATEGORY, WireValue::Bytes(name)) => event.category = event.category.or(Some(name)),
+            (track_event::ANNOTATION, WireValue::Bytes(annotation)) => {
+                event.num_annotations += 1;
+                key.annotation(annotation);
+            }
+            (track_event::LAUNCHED, _) => event.num_launched += 1,
+            (track_event::ABSOLUTE_US, WireValue::Number(time)) => event.absolute_us = Some(time),
+            (track_event::COUNTER_VALUE, WireValue::Number(number)) => {
+                event.counter = Some(CounterValue::Integer(number as i64));
+            }
+            (track_event::DOUBLE_COUNTER_VALUE, WireValue::Number(bits)) => {
+                event.counter = Some(CounterValue::Double(f64::from_bits(bits)));
+            }
+            (track_event::EXTRA_TRACKS | track_event::EXTRA_DOUBLE_TRACKS, _) => event.has_extra = true,
+            (track_event::LEGACY, WireValue::Bytes(legacy)) => event.take_legacy(legacy),
+            (track_event::FLOW | track_event::LAST_FLOW | track_event::OLD_FLOW | track_event::OLD_LAST_FLOW, _) => {
+                event.has_flows = true;
+            }
+            _ => {}
+        });
         event
     }
 

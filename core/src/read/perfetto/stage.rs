@@ -38,22 +38,20 @@ struct RenderStage<'p> {
 impl<'p> RenderStage<'p> {
     fn new(message: &'p [u8]) -> Self {
         let mut found = Self::default();
-        for (field, value) in WireFields::new(message) {
-            match (field, value) {
-                (stage::ID, WireValue::Number(id)) => found.id = id,
-                (stage::DURATION, WireValue::Number(dur)) => found.dur = dur,
-                (stage::GPU, WireValue::Number(device)) => found.device = device as i64,
-                (stage::QUEUE, WireValue::Number(at)) => found.queue = at,
-                (stage::QUEUE_IID, WireValue::Number(iid)) => found.queue_iid = Some(iid),
-                (stage::STAGE, WireValue::Number(at)) => found.stage = at,
-                (stage::STAGE_IID, WireValue::Number(iid)) => found.stage_iid = iid,
-                (stage::NAME, WireValue::Bytes(name)) => found.name = Some(name),
-                (stage::NAME_IID, WireValue::Number(iid)) => found.name_iid = iid,
-                (stage::KERNEL_IID, WireValue::Number(iid)) => found.kernel_iid = iid,
-                (stage::LAUNCH, WireValue::Bytes(launch)) => found.launch = Some(launch),
-                _ => {}
-            }
-        }
+        WireFields::new(message).each(|field, value| match (field, value) {
+            (stage::ID, WireValue::Number(id)) => found.id = id,
+            (stage::DURATION, WireValue::Number(dur)) => found.dur = dur,
+            (stage::GPU, WireValue::Number(device)) => found.device = device as i64,
+            (stage::QUEUE, WireValue::Number(at)) => found.queue = at,
+            (stage::QUEUE_IID, WireValue::Number(iid)) => found.queue_iid = Some(iid),
+            (stage::STAGE, WireValue::Number(at)) => found.stage = at,
+            (stage::STAGE_IID, WireValue::Number(iid)) => found.stage_iid = iid,
+            (stage::NAME, WireValue::Bytes(name)) => found.name = Some(name),
+            (stage::NAME_IID, WireValue::Number(iid)) => found.name_iid = iid,
+            (stage::KERNEL_IID, WireValue::Number(iid)) => found.kernel_iid = iid,
+            (stage::LAUNCH, WireValue::Bytes(launch)) => found.launch = Some(launch),
+            _ => {}
+        });
         found
     }
 
