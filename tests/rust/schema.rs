@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use kinetoscope::analyze::{ANALYSES, AnalysisResult, RankedTrace, analysis, diff, diff_jobs, flame_changes};
+use kinetoscope::analyze::{
+    ANALYSES, AnalysisResult, RankedTrace, analysis, check, diff, diff_jobs, flame_changes, gate,
+};
 use kinetoscope::link::LinkedTrace;
 use kinetoscope::schema::{ColumnDoc, SchemaTable, column_docs, column_unit, schema, schema_json};
 use kinetoscope::table::{ColumnType, TABLES, TableRows};
@@ -18,7 +20,7 @@ const MAX_DOC: usize = 160;
 const MAX_WORDS: usize = 25;
 
 /// Units that columns of numbers may have.
-const UNITS: [&str; 17] = [
+const UNITS: [&str; 18] = [
     "%",
     "FLOP",
     "FLOP/byte",
@@ -32,6 +34,7 @@ const UNITS: [&str; 17] = [
     "elements",
     "fraction",
     "id",
+    "in the unit",
     "ns",
     "number",
     "of the weight",
