@@ -73,4 +73,5 @@ def run(
 
 
 def _event(cat: str, name: str, start: float, dur: float) -> dict[str, object]:
-    return {"ph": "X", "cat": cat, "name": name, "pid": 1, "tid": 1, "ts": round(start) / 1e3, "dur": round(dur) / 1e3}
+    ts, end = round(start), round(start + dur)
+    return {"ph": "X", "cat": cat, "name": name, "pid": 1, "tid": 1, "ts": ts / 1e3, "dur": (end - ts) / 1e3}

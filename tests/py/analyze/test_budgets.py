@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import random
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import kinetoscope as ks
 import pytest
-from kinetoscope._analysis.gate import Gate
 from support import gate_runs
+
+if TYPE_CHECKING:
+    from kinetoscope._analysis.gate import Gate
 
 pytestmark = pytest.mark.unit
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import kinetoscope as ks
 import pytest
-from kinetoscope._analysis.gate import Gate
 from support import gate_runs
-from support.gate_runs import Noise
+
+if TYPE_CHECKING:
+    from kinetoscope._analysis.gate import Gate
+    from support.gate_runs import Noise
 
 pytestmark = pytest.mark.unit
 
@@ -60,8 +62,8 @@ def test_a_slower_operator_is_found_by_its_name() -> None:
     noise = gate_runs.normal(0.02)
     found, named = 0, 0
     for _ in range(NUM_PAIRS):
-        before = gate_runs.run(rng, 20, noise)
-        after = gate_runs.run(rng, 20, noise, {"aten::mm": 1.05})
+        before = gate_runs.run(rng, 30, noise)
+        after = gate_runs.run(rng, 30, noise, {"aten::mm": 1.05})
         result = gate([before], [after], "operator:*")
         worse = [each.name for each in result.decisions if each.is_failing]
         causes = result.tables["gate_causes"].select("kind", "name").rows()
@@ -74,5 +76,5 @@ def test_a_slower_step_is_found() -> None:
     rng = random.Random(13)
     noise = gate_runs.normal(0.02)
     slower = dict.fromkeys(gate_runs.OPERATORS, 1.06)
-    pairs = ([gate_runs.run(rng, 20, noise), gate_runs.run(rng, 20, noise, slower)] for _ in range(NUM_PAIRS))
+    pairs = ([gate_runs.run(rng, 30, noise), gate_runs.run(rng, 30, noise, slower)] for _ in range(NUM_PAIRS))
     assert sum(gate([a], [b]).outcome == "failed" for a, b in pairs) >= NUM_PAIRS - 1

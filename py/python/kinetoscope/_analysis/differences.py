@@ -198,12 +198,14 @@ class Differences(AnalysisResult):
         the runs of the mean over their iterations.
 
         * `change_share = (after_value - before_value) / before_value`
-        * `noise_share`: the largest change that chance makes in 499 of 500 comparisons, all metrics
-          together. It is `t * sqrt(V) / before_value`, where `V = Σ (max(0, S² - W) + W) / k` over
-          both sides. A side has `k` runs, whose means have the variance `S²`. `W` is the mean over
+        * `noise_share`: the largest change that chance makes, over `before_value`; the larger of two
+        * Noise of iterations: `t * sqrt(Σ W / k)` over both sides of `k` runs. `W` is the mean over
           the runs of `s² / n * (1 + r) / (1 - r)`: `s²` is the variance of `n` iterations, and `r`
-          the correlation of neighbours. A side with one run takes `S² - W` from the other side. `t`
-          is Student's quantile with Welch's degrees of freedom
+          the correlation of neighbours, at least 0. `t` is Student's quantile for 1/500, over all
+          metrics together, with Welch's degrees of freedom
+        * Noise of runs, if a side has several: `t * S * sqrt(Σ 1 / k)`. `S²` is the variance of the
+          means of a side's runs, and `t` Student's quantile for 1/200
+        * `p_value`: probability that chance makes an increase as large; the larger of both
         * `status`: `worse` if `change_share` exceeds both `threshold_share` and `noise_share`;
           `noisy` if it exceeds the threshold alone; `better`; `same`; or `unknown`
         * `is_failing`: true for `worse`. Null for `unknown`, unless `allow_unknown`

@@ -38,8 +38,8 @@ use runs::{JudgedValues, MeasuredRuns, RankRuns};
 /// * `allow_unknown`: whether an unknown metric passes
 ///
 /// `change_share = (after − before) / before`, of the means over runs of the mean over iterations.
-/// `noise_share` is the largest change that chance makes in 499 of 500 comparisons, all metrics
-/// together: see `noise.rs`. Status `worse` needs both `change_share > threshold_share` and
+/// `noise_share` is the largest change that chance makes: iterations in 499 of 500 comparisons, all
+/// metrics together, and runs in 199 of 200 (see `noise.rs`). Status `worse` needs both `change_share > threshold_share` and
 /// `change_share > noise_share`; beyond the threshold alone it is `noisy`. It is `unknown` where a
 /// run lacks the metric, or where nothing tells the noise.
 ///

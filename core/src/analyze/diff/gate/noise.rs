@@ -5,8 +5,12 @@ use super::super::significance::one_sided_p_value;
 /// The values of one metric, by iteration, of each run of one side.
 pub(in crate::analyze::diff) type RunValues = Vec<Vec<i64>>;
 
-/// Chance makes a change as large in one of so many comparisons of equal runs.
-const FALSE_ALARMS: f64 = 500.0;
+/// Iterations make a change as large in one of so many comparisons of equal runs.
+const ALARMS_OF_ITERATIONS: f64 = 500.0;
+
+/// Runs that differ make a change as large in one of so many. Metrics share the differences of
+/// their runs, so their number does not count.
+const ALARMS_OF_RUNS: f64 = 200.0;
 
 /// Values of iterations resemble their predecessors at most so much; more would leave no sample.
 const MAX_CORRELATION: f64 = 0.97;
@@ -27,8 +31,8 @@ struct SideSpread {
     num_runs: f64,
     /// Of a run's mean, by its iterations; none if a run has one iteration.
     within: Option<Variance>,
-    /// Of the means of runs; none with one run.
-    between: Option<Variance>,
+    /// Squared distances of the runs' means from their mean.
+    squares: f64,
 }
 
 /// The change of a mean, and the largest one that chance makes.
@@ -45,31 +49,25 @@ pub(super) struct NoisyChange {
 impl NoisyChange {
     /// Compares both sides; `num_compared` metrics share the false alarms.
     ///
-    /// The variance of the change is
-    /// `V = Σ over sides (max(0, S² − W) / k + W / k)`. A side has `k` runs; `S²` is the variance of
-    /// their means. `W` is the mean over runs of `s² / n · (1 + r) / (1 − r)`, with the variance
-    /// `s²` of `n` iterations and the correlation `r` of neighbours, at least 0. A side with one run
-    /// takes `S² − W` from the other one. `noise = t · sqrt(V)` with Student's quantile for
-    /// `1 / (500 · num_compared)` and the degrees of freedom of Welch and Satterthwaite.
+    /// The noise is the larger one of two, each `t · sqrt(V)` with a quantile of Student:
+    ///
+    /// * of iterations: `V = Σ over sides W / k`. A side has `k` runs; `W` is their mean of
+    ///   `s² / n · (1 + r) / (1 − r)`, with the variance `s²` of `n` iterations and the correlation
+    ///   `r` of neighbours, at least 0. `t` is for `1 / (500 · num_compared)`, with the degrees of
+    ///   freedom of Welch and Satterthwaite
+    /// * of runs, if a side has several: `V = S² · Σ over sides 1 / k`, with the variance `S²` of
+    ///   the means of a side's runs. `t` is for 1 / 200, with one degree of freedom less than runs
+    ///   for each side
     pub(super) fn of([before, after]: [&RunValues; 2], num_compared: usize) -> Option<Self> {
-        let (before, after) = (SideSpread::of(before)?, SideSpread::of(after)?);
-        let (one, other) = (before.mean, after.mean);
-        let Some(variance) = variance([&before, &after]) else {
-            return Some(Self { before: one, after: other, noise: None, p_value: None });
-        };
-        let error = variance.value.sqrt();
-        let freedom = variance.freedom.min(MAX_FREEDOM);
-        let change = other - one;
-        let alpha = 1.0 / FALSE_ALARMS / num_compared.max(1) as f64;
-        let noise = if error > 0.0 { quantile(alpha, freedom) * error } else { 0.0 };
-        let p_value = if error > 0.0 {
-            one_sided_p_value(change / error, freedom)
-        } else if change == 0.0 {
-            0.5
-        } else {
-            f64::from(u8::from(change < 0.0))
-        };
-        Some(Self { before: one, after: other, noise: Some(noise), p_value: Some(p_value) })
+        let sides = [SideSpread::of(before)?, SideSpread::of(after)?];
+        let [before, after] = sides.each_ref().map(|side| side.mean);
+        let of_iterations =
+            of_iterations(&sides).map(|variance| (variance, ALARMS_OF_ITERATIONS * num_compared.max(1) as f64));
+        let of_runs = of_runs(&sides).map(|variance| (variance, ALARMS_OF_RUNS));
+        let all = || of_iterations.into_iter().chain(of_runs);
+        let noise = all().map(|(variance, alarms)| variance.noise(alarms)).reduce(f64::max);
+        let p_value = all().map(|(variance, _)| variance.p_value(after - before)).reduce(f64::max);
+        Some(Self { before, after, noise, p_value })
     }
 
     pub(super) fn change(&self) -> f64 {
@@ -77,53 +75,54 @@ impl NoisyChange {
     }
 }
 
-impl SideSpread {
-    fn of(runs: &RunValues) -> Option<Self> {
-        let means: Vec<f64> = runs.iter().map(|values| mean(values)).collect::<Option<_>>()?;
-        let floats = means.len() as f64;
-        let own = means.iter().sum::<f64>() / floats;
-        let within: Option<Vec<Variance>> = runs.iter().map(|values| variance_of_mean(values)).collect();
-        let within = within.map(|each| Variance {
-            value: each.iter().map(|one| one.value).sum::<f64>() / floats,
-            freedom: each.iter().map(|one| one.freedom).sum(),
-        });
-        let squares: f64 = means.iter().map(|mean| (mean - own).powi(2)).sum();
-        let between = (means.len() > 1).then(|| Variance { value: squares / (floats - 1.0), freedom: floats - 1.0 });
-        (!runs.is_empty()).then_some(Self { mean: own, num_runs: floats, within, between })
+impl Variance {
+    /// The change that chance makes in one of so many comparisons.
+    fn noise(self, alarms: f64) -> f64 {
+        if self.value > 0.0 { quantile(alarms.recip(), self.freedom.min(MAX_FREEDOM)) * self.value.sqrt() } else { 0.0 }
     }
 
-    /// Of the means of runs, beyond that by iterations.
-    fn between_alone(&self) -> Option<Variance> {
-        let within = self.within.map_or(0.0, |within| within.value);
-        Some(Variance { value: (self.between?.value - within).max(0.0), ..self.between? })
+    /// The probability that chance makes a change as large.
+    fn p_value(self, change: f64) -> f64 {
+        if self.value > 0.0 {
+            one_sided_p_value(change / self.value.sqrt(), self.freedom.min(MAX_FREEDOM))
+        } else if change == 0.0 {
+            0.5
+        } else {
+            f64::from(u8::from(change < 0.0))
+        }
     }
 }
 
-/// The variance of the difference of both means; `None` where nothing tells it.
-fn variance(sides: [&SideSpread; 2]) -> Option<Variance> {
-    let runs = sides.map(SideSpread::between_alone);
-    if sides.iter().any(|side| side.within.is_none()) && runs.iter().all(Option::is_none) {
-        return None;
+impl SideSpread {
+    fn of(runs: &RunValues) -> Option<Self> {
+        let means: Vec<f64> = runs.iter().map(|values| mean(values)).collect::<Option<_>>()?;
+        let num_runs = means.len() as f64;
+        let own = means.iter().sum::<f64>() / num_runs;
+        let within: Option<Vec<Variance>> = runs.iter().map(|values| variance_of_mean(values)).collect();
+        let within = within.map(|each| Variance {
+            value: each.iter().map(|one| one.value).sum::<f64>() / num_runs,
+            freedom: each.iter().map(|one| one.freedom).sum(),
+        });
+        let squares = means.iter().map(|mean| (mean - own).powi(2)).sum();
+        (!runs.is_empty()).then_some(Self { mean: own, num_runs, within, squares })
     }
-    let mut parts: Vec<Variance> = sides
-        .iter()
-        .filter_map(|side| Some(Variance { value: side.within?.value / side.num_runs, ..side.within? }))
-        .collect();
-    match runs {
-        [Some(before), Some(after)] => {
-            for (side, own) in sides.iter().zip([before, after]) {
-                parts.push(Variance { value: own.value / side.num_runs, ..own });
-            }
-        }
-        [Some(one), None] | [None, Some(one)] => {
-            let share: f64 = sides.iter().map(|side| side.num_runs.recip()).sum();
-            parts.push(Variance { value: one.value * share, ..one });
-        }
-        [None, None] => {}
-    }
+}
+
+/// Of the change, by the iterations; `None` if a run has one iteration.
+fn of_iterations(sides: &[SideSpread; 2]) -> Option<Variance> {
+    let part = |side: &SideSpread| Some(Variance { value: side.within?.value / side.num_runs, ..side.within? });
+    let parts = [part(&sides[0])?, part(&sides[1])?];
     let value: f64 = parts.iter().map(|part| part.value).sum();
     let squares: f64 = parts.iter().map(|part| part.value.powi(2) / part.freedom).sum();
     Some(Variance { value, freedom: if squares > 0.0 { value * value / squares } else { MAX_FREEDOM } })
+}
+
+/// Of the change, by the runs; `None` if both sides have one run.
+fn of_runs(sides: &[SideSpread; 2]) -> Option<Variance> {
+    let freedom: f64 = sides.iter().map(|side| side.num_runs - 1.0).sum();
+    let squares: f64 = sides.iter().map(|side| side.squares).sum();
+    let share: f64 = sides.iter().map(|side| side.num_runs.recip()).sum();
+    (freedom > 0.0).then(|| Variance { value: squares / freedom * share, freedom })
 }
 
 fn mean(values: &[i64]) -> Option<f64> {
@@ -196,6 +195,8 @@ mod tests {
         let together = noise(&[&near, &near, &near], &[&near]);
         let apart = noise(&[&near, &far, &near], &[&near]);
         assert!(apart > together.map(|noise| noise * 10.0), "{apart:?} {together:?}");
+        let more = noise(&[&near, &far, &near], &[&near, &far, &near]);
+        assert!(more < apart, "{more:?} {apart:?}");
     }
 
     #[test]
