@@ -247,6 +247,10 @@ fn analyses_have_the_documented_tables_on_each_trace() {
         assert_eq!(shapes(&diff(&trace, &trace, "{}").unwrap(), 0), documented("diff"), "{folder}");
         let flames = flame_changes(&trace, &trace, "{}").unwrap();
         assert_eq!(shapes(&flames, 0), documented("diff_flamegraph"), "{folder}");
+        let run = [vec![(None, Arc::clone(&trace))]];
+        assert_eq!(shapes(&gate(&run, &run, "{}", 1).unwrap(), 0), documented("gate"), "{folder}");
+        let budgets = check(&run[0], r#"{"budget": {"step": "1 s"}}"#, 1).unwrap();
+        assert_eq!(shapes(&budgets, 0), documented("check"), "{folder}");
     }
 }
 

@@ -88,8 +88,6 @@ pub use diff::{ChangedName, changed, diff, diff_jobs, diff_parts};
 #[cfg(feature = "gates")]
 pub use diff::{check, gate};
 pub use event_rows::{events_inside, events_within};
-#[cfg(feature = "gates")]
-use finding::finding_names;
 pub use finding::{Finding, MIN_SHARE, findings, findings_of_job};
 pub(crate) use flame::{FLAMEGRAPH, changed_weight, changes as changes_of_flames};
 pub use flame::{FlameRow, flame_changes, flame_changes_of_jobs, flamegraph};

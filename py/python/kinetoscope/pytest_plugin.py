@@ -41,7 +41,7 @@ class RecordedBlock:
         return self._profiler.trace
 
     def check(self, budget: str | Path | dict[str, Any] | None = None, **limits: Any) -> Gate:
-        """Fails the test unless all budgets are kept; returns the result. Arguments: `Trace.check`."""
+        """Fails the test unless all budgets are kept. Arguments are those of `Trace.check`."""
         __tracebackhide__ = True
         gate = self.trace.check(budget, **limits)
         if not gate.passed:

@@ -118,7 +118,9 @@ def test_mistakes_are_errors(trace: ks.Trace, limits: dict[str, Any], expected: 
 def test_findings_are_forbidden(device: ks.Trace) -> None:
     found = {name for (name,) in device.findings().select("finding").rows()}
     every = {name for (name,) in device.findings().tables["finding_rules"].select("finding").rows()}
-    gate = device.check(forbid=sorted(every))
+    gate = device.check(forbid=sorted(every), allow_unknown=True)
+    of_ranks = {each.name.removeprefix("forbid.") for each in gate.decisions if each.status == "unknown"}
+    assert of_ranks == {"straggler", "imbalanced_ranks"} & every != set()
     broken = {each.name.removeprefix("forbid.") for each in gate.decisions if each.status == "broken"}
     assert broken == found != set()
     assert all("costs up to" in each.note for each in gate.decisions if each.status == "broken")
@@ -170,6 +172,10 @@ def test_a_file_has_budgets(trace: ks.Trace, tmp_path: Path) -> None:
     ):
         path.write_text(content)
         with pytest.raises(ValueError, match=expected):
+            trace.check(path)
+    for content, expected in (("step = 2026-01-01", "a time such as"), ("min_iterations = nan", "a whole number")):
+        path.write_text(f"[budget]\n{content}\n")
+        with pytest.raises(ks.TraceError, match=expected):
             trace.check(path)
     with pytest.raises(FileNotFoundError):
         trace.check(tmp_path / "missing.toml")

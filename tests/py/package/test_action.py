@@ -132,6 +132,10 @@ def test_inputs_never_become_code(runs: Path) -> None:
     assert all("${{" not in step["run"] for step in steps)
 
 
+def test_it_uses_no_other_action() -> None:
+    assert all(step.keys() <= {"name", "if", "id", "shell", "env", "run"} for step in ACTION["runs"]["steps"])
+
+
 def test_every_input_is_used() -> None:
     text = (FOLDER / "action.yml").read_text(encoding="utf-8")
     used = set(re.findall(r"inputs\.([\w-]+)", text))

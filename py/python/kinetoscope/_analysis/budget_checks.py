@@ -59,8 +59,8 @@ class BudgetChecks:
             gate.passed, gate.failures
 
         Raises TraceError for an unknown key or an invalid limit, or if the trace lacks the
-        selection. Raises ValueError if the file is no TOML or lacks the table, OSError if it cannot
-        be opened, and ImportError in Python 3.10 without tomli (`pip install 'kinetoscope[toml]'`).
+        selection. Raises ValueError if the file is no TOML or lacks the table, and OSError if it
+        cannot be opened. Raises ImportError in Python 3.10 without `kinetoscope[toml]`.
         """
         from kinetoscope import _native
         from kinetoscope._analysis.budget_file import read_budgets

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 from pathlib import Path
@@ -38,4 +39,14 @@ def read_budgets(path: str | os.PathLike[str]) -> dict[str, Any]:
     budgets = tables.get(_TABLE)
     if not isinstance(budgets, dict):
         raise ValueError(f"expected a table [{_TABLE}] in {path}, found none")  # noqa: TRY004 - a user's mistake
-    return budgets
+    return _plain(budgets)
+
+
+def _plain(value: Any) -> Any:
+    """Replaces values that JSON lacks, such as dates and NaN, by texts: no budget takes them."""
+    if isinstance(value, dict):
+        return {name: _plain(inner) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [_plain(inner) for inner in value]
+    is_plain = isinstance(value, str | int) or (isinstance(value, float) and math.isfinite(value))
+    return value if is_plain else str(value)

@@ -110,10 +110,9 @@ def diff(
         sides = f"{_described(before)} and {_described(after)}"
         raise TypeError(f"expected two traces, two jobs or two memory snapshots, found {sides}")
     one, other = before._native, after._native  # noqa: SLF001 - the core compares traces
-    parts = [Part(before, "before"), Part(after, "after")]
     return Differences(
         _native.diff(one, other, request),
-        parts,
+        [Part(before, "before"), Part(after, "after")],
         request,
         lambda options: _native.flame_changes(one, other, options),
         GateSides(([(before.rank, one)], [(after.rank, other)]), Trace, None),
@@ -198,7 +197,7 @@ class Differences(AnalysisResult):
         the runs of the mean over their iterations.
 
         * `change_share = (after_value - before_value) / before_value`
-        * `noise_share`: the largest change that chance makes, over `before_value`; the larger of two
+        * `noise_share`: the largest change that chance makes, over `before_value`: the larger noise
         * Noise of iterations: `t * sqrt(Σ W / k)` over both sides of `k` runs. `W` is the mean over
           the runs of `s² / n * (1 + r) / (1 - r)`: `s²` is the variance of `n` iterations, and `r`
           the correlation of neighbours, at least 0. `t` is Student's quantile for 1/500, over all

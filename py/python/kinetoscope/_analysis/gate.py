@@ -56,7 +56,7 @@ class Gate(AnalysisResult):
 
     @property
     def outcome(self) -> Outcome:
-        """`failed` if a metric is worse or a budget broken; else `unknown` if a value is; or `passed`."""
+        """`failed` if a metric is worse or a budget broken, else `unknown` or `passed`."""
         failing = [decision.is_failing for decision in self.decisions]
         return "failed" if True in failing else "unknown" if None in failing or not failing else "passed"
 
@@ -145,6 +145,13 @@ def percentage(share: float | None, *, is_change: bool = False) -> str:
     return f"{number} %".replace("-", "−")
 
 
+def noise_text(status: str, share: float | None) -> str:
+    """Formats a noise. A share of nothing has no number, though the noise is known."""
+    if share is None:
+        return "unknown" if status == "unknown" else "–"
+    return f"±{percentage(share)}"
+
+
 def amount(value: float | None, unit: str) -> str:
     """Formats a value of a decision by its unit: `ns`, `bytes`, `share` or `count`."""
     if value is None:
@@ -155,12 +162,11 @@ def amount(value: float | None, unit: str) -> str:
         return text.size(value)
     if unit == "share":
         return percentage(value)
-    return f"{value:,.10g}" if value != int(value) else text.count(int(value))
+    return text.count(int(value)) if value == int(value) else f"{value:,.1f}"
 
 
 def _of_metric(row: dict[str, lazy.Any]) -> Decision:
     unit = row["unit"]
-    noise = row["noise_share"]
     return Decision(
         name=row["metric"],
         status=row["status"],
@@ -170,7 +176,7 @@ def _of_metric(row: dict[str, lazy.Any]) -> Decision:
         second=amount(row["after_value"], unit),
         change=percentage(row["change_share"], is_change=True),
         threshold=percentage(row["threshold_share"]),
-        noise="unknown" if noise is None else f"±{percentage(noise)}",
+        noise=noise_text(row["status"], row["noise_share"]),
         note=row["note"] or "",
     )
 

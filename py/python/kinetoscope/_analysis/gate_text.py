@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from kinetoscope._analysis.gate import Decision, Gate, percentage
+from kinetoscope._analysis.gate import Decision, Gate, noise_text, percentage
 from kinetoscope._base import markdown as md
 from kinetoscope._base import text
 
@@ -21,9 +21,8 @@ def plain(gate: Gate) -> str:
     """Returns the result as text: the headline, a table of decisions, notes, and causes."""
     header, right, rows = _decisions(gate, lambda name: text.clipped(text.printable(name), _MAX_NAME))
     blocks = [gate.headline, text.aligned(header, rows, right)]
-    notes = [f"{_named(each)}: {each.note}" for each in gate.decisions if each.note]
-    if notes:
-        blocks.append("\n".join(text.printable(note) for note in notes))
+    if notes := _notes(gate, lambda name: text.clipped(text.printable(name), _MAX_NAME)):
+        blocks.append("\n".join(f"{names}: {text.printable(note)}" for names, note in notes))
     causes = _causes(gate, lambda name: text.clipped(text.printable(name), _MAX_NAME))
     if causes:
         blocks.append(f"Changed beyond threshold and noise:\n{text.aligned(*_in_order(causes))}")
@@ -34,9 +33,8 @@ def markdown(gate: Gate) -> str:
     """Returns the same in Markdown."""
     header, right, rows = _decisions(gate, md.code)
     blocks = [f"### Kinetoscope: {gate.headline}", md.table(header, rows, right)]
-    notes = [f"- {md.code(_named(each))}: {md.code(each.note, _MAX_NOTE)}" for each in gate.decisions if each.note]
-    if notes:
-        blocks.append("\n".join(notes))
+    if notes := _notes(gate, md.code):
+        blocks.append("\n".join(f"- {names}: {md.code(note, _MAX_NOTE)}" for names, note in notes))
     causes = _causes(gate, md.code)
     if causes:
         header, right, rows = causes
@@ -78,6 +76,16 @@ def saved(gate: Gate, path: str | os.PathLike[str]) -> Path:
     if extension not in WRITERS:
         raise ValueError(f"expected a file name that ends in {', '.join(WRITERS)}, found {Path(path).name}")
     return write_bytes(path, WRITERS[extension](gate).encode("utf-8", "backslashreplace"))
+
+
+def _notes(gate: Gate, show: Callable[[str], str]) -> list[tuple[str, str]]:
+    """Returns each note once, after the name of its first decision and the number of others."""
+    names: dict[str, list[str]] = {}
+    for each in gate.decisions:
+        if each.note:
+            names.setdefault(each.note, []).append(_named(each))
+    others = {note: f" and {len(named) - 1} more" if len(named) > 1 else "" for note, named in names.items()}
+    return [(f"{show(named[0])}{others[note]}", note) for note, named in names.items()]
 
 
 def _named(decision: Decision) -> str:
@@ -124,14 +132,14 @@ def _causes(gate: Gate, show: Callable[[str], str]) -> _Table | None:
 
 
 def _cause(row: dict[str, Any], show: Callable[[str], str]) -> list[str]:
-    noise = row["noise_share"]
+    is_new = row["change_share"] is None
     return [
         row["kind"],
         show(row["name"]),
         text.duration(row["before_ns"]),
         text.duration(row["after_ns"]),
-        percentage(row["change_share"], is_change=True),
-        "unknown" if noise is None else f"±{percentage(noise)}",
+        "new" if is_new else percentage(row["change_share"], is_change=True),
+        noise_text("", row["noise_share"]),
         *([_rank(row["rank"])] if "rank" in row else []),
     ]
 

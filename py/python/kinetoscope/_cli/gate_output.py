@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from kinetoscope._analysis.gate_text import WRITERS, as_json, markdown, plain, saved
 from kinetoscope._base.tell import data_output, tell, tell_sentences
 from kinetoscope._cli.arguments import Group
+from kinetoscope._io.atomic import append_bytes
 
 if TYPE_CHECKING:
     from kinetoscope._analysis.gate import Gate
@@ -71,8 +72,7 @@ def deliver(
             tell(f"{path}: {gate.headline}")
     summaries = [os.environ[_SUMMARY]] if options.summary else []
     for summary in [*summaries, *([options.summary_file] if options.summary_file else [])]:
-        with Path(summary).open("ab") as file:  # other steps wrote to it before
-            file.write(markdown(gate).encode("utf-8", "backslashreplace") + b"\n")
+        append_bytes(summary, markdown(gate).encode("utf-8", "backslashreplace") + b"\n")
     if is_json:
         data_output().write(as_json(gate))
     elif not output:

@@ -4,12 +4,12 @@ use serde_json::{Map, Value};
 
 use super::super::gate::metric::{GateMetric, NameKind, PARTS};
 use super::limit::{BudgetLimit, LimitKind};
-use crate::analyze::finding_names;
+use crate::analyze::finding::finding_names;
 use crate::analyze::options::unexpected;
 use crate::error::Error;
 use crate::nearest_name::suggestion;
 
-/// What is limited.
+/// Quantity, recording or finding that a budget limits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum BudgetSubject {
     /// The mean over iterations.

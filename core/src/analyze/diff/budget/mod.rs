@@ -11,6 +11,7 @@ use serde_json::{Map, Value};
 use super::gate::measured::PairMeasures;
 use super::gate::metric::{GateMetric, NameKind};
 use super::side::DiffSide;
+use crate::analyze::finding::{Finding, MIN_SHARE, compares_ranks, findings_of_job};
 use crate::analyze::job::{Job, RankedTrace};
 use crate::analyze::memory::{MemoryRow, changes, memory};
 use crate::analyze::number_text::{duration_text, plural};
@@ -19,7 +20,6 @@ use crate::analyze::result::AnalysisResult;
 use crate::analyze::selection::Selection;
 use crate::analyze::selection_request::SelectionRequest;
 use crate::analyze::verdict::{VerdictState, verdict};
-use crate::analyze::{Finding, MIN_SHARE, findings_of_job};
 use crate::error::Error;
 use crate::link::LinkedTrace;
 use crate::nearest_name::suggestion;
@@ -38,8 +38,8 @@ use row::{BudgetOutcome, BudgetRow};
 ///   time per iteration, or a share of the mean step, such as `5 %`
 /// * `peak_memory`, `peak_reserved_memory`: of the device that holds most, such as `20 GiB`
 /// * `device_events`: kernels, copies and fills per iteration; `min_iterations`: at least so many
-/// * `operators`, `kernels`, `modules`: objects with the limit of each name, in which `*` stands for
-///   any text: all its names together. `phases`: the mean step of each phase
+/// * `operators`, `kernels`, `modules`: objects with the limit of each name, in which `*` stands
+///   for any text: all its names together. `phases`: the mean step of each phase
 /// * `forbid`: names of findings; `complete`: the recording has no problem
 /// * `allow_unknown`: true, or a list of budgets that are kept where their value is unknown
 ///
@@ -73,14 +73,14 @@ pub fn check(traces: &[RankedTrace], request: &str, max_threads: usize) -> Resul
     let of_rank = |at: usize| {
         let (rank, linked) = &traces[at];
         let of_rank = findings.iter().filter(|finding| traces.len() == 1 || finding.rank == *rank).collect();
-        CheckedTrace { linked, wanted: &wanted, findings: of_rank }.outcomes(&budgets)
+        CheckedTrace { linked, wanted: &wanted, findings: of_rank, is_alone: traces.len() == 1 }.outcomes(&budgets)
     };
     let outcomes: Vec<Vec<BudgetOutcome>> =
         each(max_threads, traces.len(), of_rank).into_iter().collect::<Result<_, _>>()?;
     let rows = budgets.iter().enumerate().filter_map(|(place, budget)| {
         let rows = traces.iter().zip(&outcomes).map(|((rank, _), outcomes)| BudgetRow {
             budget: budget.clone(),
-            rank: *rank,
+            rank: rank.filter(|_| traces.len() > 1),
             outcome: outcomes[place].clone(),
         });
         // The first of equals.
@@ -109,6 +109,8 @@ struct CheckedTrace<'a> {
     linked: &'a Arc<LinkedTrace>,
     wanted: &'a SelectionRequest,
     findings: Vec<&'a Finding>,
+    /// Whether it is all there is of its job.
+    is_alone: bool,
 }
 
 impl CheckedTrace<'_> {
@@ -174,6 +176,9 @@ impl CheckedTrace<'_> {
     fn finding(&self, name: &str) -> BudgetOutcome {
         if self.linked.trace.events.is_empty() {
             return BudgetOutcome::Unknown(String::from("the trace has no events"));
+        }
+        if self.is_alone && compares_ranks(name) {
+            return BudgetOutcome::Unknown(String::from("it compares ranks: check the traces of several ranks"));
         }
         let found: Vec<_> = self.findings.iter().filter(|finding| finding.name == name).collect();
         let note = found.first().map(|worst| {

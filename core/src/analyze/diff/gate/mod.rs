@@ -39,9 +39,9 @@ use runs::{JudgedValues, MeasuredRuns, RankRuns};
 ///
 /// `change_share = (after − before) / before`, of the means over runs of the mean over iterations.
 /// `noise_share` is the largest change that chance makes: iterations in 499 of 500 comparisons, all
-/// metrics together, and runs in 199 of 200 (see `noise.rs`). Status `worse` needs both `change_share > threshold_share` and
-/// `change_share > noise_share`; beyond the threshold alone it is `noisy`. It is `unknown` where a
-/// run lacks the metric, or where nothing tells the noise.
+/// metrics together, and runs in 199 of 200 (see `noise.rs`). Status `worse` needs both
+/// `change_share > threshold_share` and `change_share > noise_share`; beyond the threshold alone it
+/// is `noisy`. It is `unknown` where a run lacks the metric, or where nothing tells the noise.
 ///
 /// Tables: `gate`, one row per metric; `gate_causes`, the names that changed by more than both.
 ///
@@ -86,7 +86,7 @@ pub fn gate(
     }
 }
 
-/// What to compare.
+/// A request: selection, threshold and metrics.
 struct GateRequest {
     wanted: SelectionRequest,
     threshold: f64,
