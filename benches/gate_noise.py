@@ -87,7 +87,7 @@ def found(num_pairs: int) -> None:
 
 def recorded(folder: Path) -> None:
     """Prints the rates of recorded loops."""
-    traces = [ks.read(path) for path in sorted(folder.glob("*/kineto_trace_0.json.gz"))] or _record(folder)
+    traces: list[Any] = [ks.read(path) for path in sorted(folder.glob("*/kineto_trace_0.json.gz"))] or _record(folder)
     print("| recorded loops | " + " | ".join(f"{before} + {after}" for before, after in RUNS) + " |")
     print("|---|" + "---:|" * len(RUNS))
     alarms: list[list[bool]] = []

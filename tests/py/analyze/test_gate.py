@@ -191,7 +191,7 @@ def test_memory_is_the_peak_of_each_iteration(data: Path) -> None:
 
 def test_names_of_a_trace_cannot_break_the_output() -> None:
     evil = 'x|`</td><script>alert(1)</script>]]>&"\n\x1b[31m@all [a](http://evil)'
-    sides = []
+    sides: list[Any] = []
     for seed, factor in ((1, 1.0), (2, 2.0)):
         trace = json.loads(gate_runs.run(random.Random(seed), 10, QUIET, {"aten::mm": factor}))
         for event in trace["traceEvents"]:

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterable, Mapping
+
 from kinetoscope._base import lazy
-
-TYPE_CHECKING = False  # importing it from `typing` costs half a megabyte
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Iterable, Mapping
-
-    from kinetoscope._analysis.gate import Gate
 
 
 class BudgetChecks:
@@ -22,7 +18,7 @@ class BudgetChecks:
         rank: int | Iterable[int] | None = None,
         allow_unknown: bool | Iterable[str] | None = None,
         **limits: lazy.Any,
-    ) -> Gate:
+    ) -> lazy.Gate:
         """Compares the trace with budgets; of a job, each row has the worst rank.
 
         `budget` is a TOML file with a table `[budget]`, or a dictionary with its keys. `limits` are
@@ -70,7 +66,9 @@ class BudgetChecks:
         from kinetoscope._base.system import num_processors
 
         part = {name: limits.pop(name) for name in [*limits] if name in Selection.__annotations__}
-        budgets = dict(budget) if hasattr(budget, "keys") else {} if budget is None else read_budgets(budget)
+        budgets: dict[str, lazy.Any] = {}
+        if budget is not None:
+            budgets |= budget if isinstance(budget, Mapping) else read_budgets(budget)
         budgets |= limits
         if allow_unknown is not None:
             budgets["allow_unknown"] = allow_unknown if isinstance(allow_unknown, bool) else list(allow_unknown)

@@ -27,7 +27,7 @@ def read_budgets(path: str | os.PathLike[str]) -> dict[str, Any]:
         import tomllib
     else:
         with needed("budgets in TOML", "kinetoscope[toml]"):
-            import tomli as tomllib
+            import tomli as tomllib  # pyright: ignore[reportMissingImports] - a dependency of Python 3.10 alone
     try:
         tables = tomllib.loads(content.decode())
     except ValueError as error:  # also of the decoding

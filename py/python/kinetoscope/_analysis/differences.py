@@ -230,12 +230,12 @@ class Differences(AnalysisResult):
         from kinetoscope._base.system import num_processors
 
         before, after = self._sides.runs
-        sides = [[before, *map(self._run, baselines)], [after, *map(self._run, candidates)]]
+        runs = [before, *map(self._run, baselines)], [after, *map(self._run, candidates)]
         names = [metrics] if isinstance(metrics, str) else list(metrics)
         # NaN is no JSON
         threshold = fail_over if isinstance(fail_over, str) or math.isfinite(fail_over) else str(fail_over)
         request = {"fail_over": threshold, "metrics": names, "allow_unknown": allow_unknown}
-        return Gate(*_native.gate(*sides, written(self._selection | request), num_processors()))
+        return Gate(*_native.gate(runs[0], runs[1], written(self._selection | request), num_processors()))
 
     def _run(self, source: Side) -> _Run:
         """Returns a further run of a side."""
