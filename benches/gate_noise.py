@@ -45,7 +45,8 @@ NUM_RECORDED = 200
 def outcome(sides: Sequence[Sequence[Any]], metrics: str = "step") -> Any:
     """Returns the gate of two sides, each of one or more runs."""
     (before, *baselines), (after, *candidates) = sides
-    return ks.diff(before, after).gate("3%", metrics, baselines=baselines, candidates=candidates)
+    changes: Any = ks.diff(before, after)
+    return changes.gate("3%", metrics, baselines=baselines, candidates=candidates)
 
 
 def rate(num_pairs: int, alarm: Callable[[], bool]) -> str:

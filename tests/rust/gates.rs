@@ -57,6 +57,14 @@ fn growth_within_the_noise_is_noisy() {
 }
 
 #[test]
+fn few_iterations_that_differ_hide_changes() {
+    let few = [run(&[500, 1500])];
+    let answer = decided(&few, &few, &json!({}));
+    assert_eq!(statuses(&answer), ["same"]);
+    assert!(rows(&answer, "gate")[0]["note"].as_str().is_some_and(|note| note.contains("hides")));
+}
+
+#[test]
 fn runs_that_differ_are_noise() {
     let baselines = [run(&STEADY), run(&SLOW), run(&STEADY)];
     assert_eq!(statuses(&decided(&baselines[..1], &[run(&SLOW)], &json!({}))), ["worse"]);

@@ -197,7 +197,8 @@ def test_names_of_a_trace_cannot_break_the_output() -> None:
         for event in trace["traceEvents"]:
             event["name"] = event["name"].replace("aten::mm", evil)
         sides.append(ks.read(json.dumps(trace).encode()))
-    gate = ks.diff(*sides).gate(metrics="operator:*")
+    changes: Any = ks.diff(*sides)
+    gate: Gate = changes.gate(metrics="operator:*")
     assert gate.outcome == "failed"
     from xml.etree import ElementTree
 

@@ -10,6 +10,9 @@ from kinetoscope._base import lazy, text
 
 Outcome = Literal["passed", "failed", "unknown"]
 
+_MAX_NOISE = 10
+"""A larger share only tells that there are too few iterations."""
+
 _EXIT_CODES: dict[Outcome, int] = {"passed": 0, "failed": 1, "unknown": 2}
 
 
@@ -149,7 +152,7 @@ def noise_text(status: str, share: float | None) -> str:
     """Formats a noise. A share of nothing has no number, though the noise is known."""
     if share is None:
         return "unknown" if status == "unknown" else "–"
-    return f"±{percentage(share)}"
+    return f"±{percentage(share)}" if share <= _MAX_NOISE else f"over ±{_MAX_NOISE:.0%}".replace("%", " %")
 
 
 def amount(value: float | None, unit: str) -> str:

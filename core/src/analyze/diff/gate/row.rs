@@ -80,6 +80,7 @@ impl GateRow {
                 _ => format!("{NOISY}: compare several runs of each side"),
             },
             GateStatus::Worse if before + after == 2 => String::from(ALONE),
+            GateStatus::Same if self.noise_share() > Some(BLIND) => String::from(HIDDEN),
             _ => String::new(),
         }
     }
@@ -94,6 +95,11 @@ impl GateRow {
 
 const NOISY: &str = "beyond the threshold, but within the noise";
 const ALONE: &str = "runs may differ by more than their iterations: compare several runs of each side";
+
+const HIDDEN: &str = "the noise hides even large changes: record more iterations, or more runs";
+
+/// A noise of so much of the value before says nearly nothing.
+const BLIND: f64 = 0.5;
 
 /// More iterations are seldom recorded.
 const MANY: u64 = 1000;
