@@ -28,6 +28,8 @@ pub mod json;
 pub mod label;
 pub mod link;
 pub mod memory;
+#[cfg(feature = "gates")]
+mod nearest_name;
 pub mod operator_name;
 mod perfetto;
 pub mod read;

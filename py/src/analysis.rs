@@ -79,6 +79,27 @@ pub(crate) fn diff(
     compared(py, [before, after], request, kinetoscope::analyze::diff)
 }
 
+/// Compares runs of before and after a change, each with its traces.
+#[pyfunction]
+pub(crate) fn gate(
+    py: Python<'_>,
+    before: Vec<Ranked<'_>>,
+    after: Vec<Ranked<'_>>,
+    request: &str,
+    max_threads: usize,
+) -> PyResult<Answered> {
+    let sides = [before, after].map(|runs| runs.into_iter().map(linked).collect::<Vec<_>>());
+    let ([before, after], request) = (sides, request.to_owned());
+    answered(interruptible(py, move || kinetoscope::analyze::gate(&before, &after, &request, max_threads))?)
+}
+
+/// Compares the traces of a job with budgets.
+#[pyfunction]
+pub(crate) fn check(py: Python<'_>, traces: Ranked<'_>, request: &str, max_threads: usize) -> PyResult<Answered> {
+    let (traces, request) = (linked(traces), request.to_owned());
+    answered(interruptible(py, move || kinetoscope::analyze::check(&traces, &request, max_threads))?)
+}
+
 /// Compares the flame graphs of two traces.
 #[pyfunction]
 pub(crate) fn flame_changes(

@@ -15,7 +15,7 @@ LAYERS = Layers(
     modules={
         "base": {
             *("error", "event_kind", "warning", "time", "id", "strings", "threads", "sort", "sorted_map"),
-            *("label", "operator_name", "perfetto", "vendor"),
+            *("label", "nearest_name", "operator_name", "perfetto", "vendor"),
         },
         "json": {"json"},
         "chakra": {"chakra"},

@@ -20,7 +20,7 @@ LAYERS = Layers(
             *("_analysis", "_export", "_load", "_remote"),
             *("chakra", "flight_recorder", "memory", "table", "tables", "trace", "trace_set"),
         },
-        "hosts": {"_cli", "_notebook", "_report", "callbacks", "hta", "profiling", "replay"},
+        "hosts": {"_cli", "_notebook", "_report", "callbacks", "hta", "profiling", "pytest_plugin", "replay"},
     },
     may_import={
         "native": set(),
@@ -56,7 +56,9 @@ LIBRARIES = {
     "polars": {"_base.lazy", "table"},
     "pyarrow": {"_base.lazy", "_export.sql", "_export.tables", "hta", "table"},
     "psutil": {"profiling"},
+    "pytest": {"pytest_plugin"},
     "rich": {"_base.progress", "_cli.terminal"},
+    "tomli": {"_analysis.budget_file"},
     "torch": {"profiling", "replay"},
     "pytorch_lightning": {"callbacks"},
     "traitlets": {"_notebook.widget"},

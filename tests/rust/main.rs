@@ -38,6 +38,7 @@ mod foreign;
 mod frames;
 mod fuzzed;
 mod gap;
+mod gates;
 mod gathered;
 mod generated_kernels;
 mod graph_captures;

@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use kinetoscope::analyze::{ANALYSES, AnalysisResult, RankedTrace, analysis, diff, diff_jobs, flame_changes};
+use kinetoscope::analyze::{
+    ANALYSES, AnalysisResult, RankedTrace, analysis, check, diff, diff_jobs, flame_changes, gate,
+};
 use kinetoscope::link::LinkedTrace;
 use kinetoscope::schema::{ColumnDoc, SchemaTable, column_docs, column_unit, schema, schema_json};
 use kinetoscope::table::{ColumnType, TABLES, TableRows};
@@ -18,7 +20,7 @@ const MAX_DOC: usize = 160;
 const MAX_WORDS: usize = 25;
 
 /// Units that columns of numbers may have.
-const UNITS: [&str; 17] = [
+const UNITS: [&str; 18] = [
     "%",
     "FLOP",
     "FLOP/byte",
@@ -32,6 +34,7 @@ const UNITS: [&str; 17] = [
     "elements",
     "fraction",
     "id",
+    "in the unit",
     "ns",
     "number",
     "of the weight",
@@ -244,6 +247,10 @@ fn analyses_have_the_documented_tables_on_each_trace() {
         assert_eq!(shapes(&diff(&trace, &trace, "{}").unwrap(), 0), documented("diff"), "{folder}");
         let flames = flame_changes(&trace, &trace, "{}").unwrap();
         assert_eq!(shapes(&flames, 0), documented("diff_flamegraph"), "{folder}");
+        let run = [vec![(None, Arc::clone(&trace))]];
+        assert_eq!(shapes(&gate(&run, &run, "{}", 1).unwrap(), 0), documented("gate"), "{folder}");
+        let budgets = check(&run[0], r#"{"budget": {"step": "1 s"}}"#, 1).unwrap();
+        assert_eq!(shapes(&budgets, 0), documented("check"), "{folder}");
     }
 }
 

@@ -7,7 +7,7 @@ pub mod writers;
 
 use std::sync::Arc;
 
-use kinetoscope::analyze::{ANALYSES, AnalysisResult, analysis, coverage, diff, verdict};
+use kinetoscope::analyze::{ANALYSES, AnalysisResult, RankedTrace, analysis, check, coverage, diff, gate, verdict};
 use kinetoscope::read::Recording;
 use kinetoscope::table::ColumnValues;
 use kinetoscope::{Error, Input, Limits, LinkedTrace, Trace, read, read_file};
@@ -70,12 +70,29 @@ fn exercise_selections(linked: &Arc<LinkedTrace>) {
     let range = linked.trace.range();
     let middle = range.start.0.midpoint(range.end.0);
     let half = format!(r#"{{"start_ns": {middle}, "end_ns": {}, "clip": false}}"#, range.end.0.max(middle));
-    let job = [(Some(0), Arc::clone(linked)), (Some(1), Arc::clone(linked))];
+    let job: [RankedTrace; 2] = [(Some(0), Arc::clone(linked)), (Some(1), Arc::clone(linked))];
     for analysis in ANALYSES {
         exercise_answer(analysis.answer(linked, &half));
         exercise_answer(analysis.answer_of_job(&job, "{}", 1));
     }
     exercise_answer(diff(linked, linked, "{}"));
+    exercise_decisions(&job);
+}
+
+/// Compares the trace with itself, and with budgets of all kinds.
+fn exercise_decisions(job: &[RankedTrace]) {
+    const METRICS: &str = r#"{"metrics": ["step", "device", "memory", "compute", "idle", "operator:*", "kernel:*",
+        "module:*"], "fail_over": 0}"#;
+    const BUDGETS: &str = r#"{"budget": {"step": "1 ms", "slowest_step": "1 ms", "device": "5 %", "idle": "5 %",
+        "peak_memory": "1 GiB", "peak_reserved_memory": "1 GiB", "device_events": 1, "min_iterations": 1,
+        "operators": {"*": "1 ms"}, "kernels": {"*": "1 ms"}, "modules": {"*": "1 ms"}, "phases": {"decode": "1 ms"},
+        "forbid": ["host_device_sync", "straggler"], "complete": true}}"#;
+    let run = || job.to_vec();
+    let alone = || vec![job[0].clone()];
+    exercise_answer(gate(&[run()], &[run(), run()], METRICS, 1));
+    exercise_answer(gate(&[alone(), alone()], &[alone()], METRICS, 1));
+    exercise_answer(check(job, BUDGETS, 1));
+    exercise_answer(check(&alone(), BUDGETS, 1));
 }
 
 fn exercise_answer(answer: Result<AnalysisResult, Error>) {

@@ -85,6 +85,8 @@ pub use critical_path::{
     CriticalPath, PathBound, PathEdge, PathGraph, PathKind, PathNode, PathRow, WhatIf, critical_path, path_rows,
 };
 pub use diff::{ChangedName, changed, diff, diff_jobs, diff_parts};
+#[cfg(feature = "gates")]
+pub use diff::{check, gate};
 pub use event_rows::{events_inside, events_within};
 pub use finding::{Finding, MIN_SHARE, findings, findings_of_job};
 pub(crate) use flame::{FLAMEGRAPH, changed_weight, changes as changes_of_flames};

@@ -10,6 +10,8 @@ use crate::analyze::{
 };
 #[cfg(feature = "flight-job")]
 use crate::analyze::{FlightJob, flight_events, flight_job_tables};
+#[cfg(feature = "gates")]
+use crate::analyze::{check, gate};
 use crate::link::LinkedTrace;
 use crate::memory::{MemorySnapshot, MemoryTimeline};
 use crate::replay::{PLAN, measured};
@@ -73,9 +75,21 @@ fn analyzed() -> Vec<SchemaTable> {
         );
     }
     all.extend(diff(&empty, &empty, "{}").map(|result| answered("trace", "diff", &result)).unwrap_or_default());
+    #[cfg(feature = "gates")]
+    all.extend(decided(&empty));
     let flames = flame_changes(&empty, &empty, "{}");
     all.extend(flames.map(|result| answered("trace", "diff_flamegraph", &result)).unwrap_or_default());
     all
+}
+
+/// Tables of decisions: of a gate, and of budgets.
+#[cfg(feature = "gates")]
+fn decided(empty: &Arc<LinkedTrace>) -> Vec<SchemaTable> {
+    let run = [vec![(None, Arc::clone(empty))]];
+    let gates = gate(&run, &run, "{}", 1).map(|result| answered("trace", "gate", &result));
+    let budgets = check(&run[0], r#"{"budget": {"min_iterations": 1}}"#, 1);
+    let budgets = budgets.map(|result| answered("trace", "check", &result));
+    gates.into_iter().chain(budgets).flatten().collect()
 }
 
 /// Tables of dumps of several ranks, and the events of their entries.

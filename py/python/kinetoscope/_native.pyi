@@ -27,6 +27,7 @@ __all__ = [
     "call_difference",
     "call_fits",
     "chart",
+    "check",
     "class_of_kernel",
     "clean_iteration",
     "communications",
@@ -38,6 +39,7 @@ __all__ = [
     "flame_changes",
     "flame_changes_of_jobs",
     "flight_job",
+    "gate",
     "head",
     "head_of",
     "infer_groups",
@@ -249,6 +251,15 @@ def diff_of_jobs(
     after: Sequence[tuple[int | None, Trace]],
     request: str,
     max_threads: int,
+) -> tuple[list[Table], str | None, Plot | None]: ...
+def gate(
+    before: Sequence[Sequence[tuple[int | None, Trace]]],
+    after: Sequence[Sequence[tuple[int | None, Trace]]],
+    request: str,
+    max_threads: int,
+) -> tuple[list[Table], str | None, Plot | None]: ...
+def check(
+    traces: Sequence[tuple[int | None, Trace]], request: str, max_threads: int
 ) -> tuple[list[Table], str | None, Plot | None]: ...
 def flame_changes(before: Trace, after: Trace, request: str) -> tuple[list[Table], str | None, Plot | None]: ...
 def flame_changes_of_jobs(

@@ -24,10 +24,16 @@ NAMED = ["--iteration", "3", "--phase", "decode", "--state", "steady", "--annota
 SELECTION = ["--start-ns", "-1", "--end-ns", "2", *NAMED, "--stream", "7", "--rank", "0"]
 RECORDING = ["--wait", "1", "--stack", "--no-et", "--ranks", "0,8", "--slow-step", "2", "--at", "3", "-d", "folder"]
 EDITS = ["-o", "out.json", "--rank", "0", "--iteration", "3"]
+DECISION = ["--report", "x.md", "--summary", "--summary-file", "y.md", "--allow-unknown"]
+GATE = ["--metric", "step", "--baseline", "c.json", "--candidate", "d.json", *DECISION]
 LINES: dict[str, tuple[list[str], list[str]]] = {
     "summary": (["t.json"], ["--limit", "3", "--json", "--no-et", *READING]),
     "analyze": (["kernels", "t.json"], [*SELECTION, "--short-ns", "5", "--table", "x", *WRITING, *READING]),
-    "diff": (["a.json", "b.json"], [*SELECTION, "--no-clip", "--launched-inside", "--by", "phase", *WRITING]),
+    "diff": (
+        ["a.json", "b.json"],
+        [*SELECTION, "--no-clip", "--launched-inside", "--by", "phase", *WRITING, *GATE, "--fail-over", "3%"],
+    ),
+    "check": (["t.json"], ["--budget", "b.toml", "--json", "-o", "x.xml", *SELECTION, *DECISION, *READING]),
     "sql": (["select 1", "a.json", "b.json"], ["--rank", "1", *WRITING, *READING]),
     "report": (["t.json"], ["-o", "x.html", "--title", "x", "--max-size", "1MB", "--redact", "--rank", "0", *READING]),
     "view": ([], ["t.json", "-o", "x.html", "--title", "x", "--max-size", "1MB", *READING]),

@@ -72,8 +72,8 @@ def job(data: Path) -> ks.TraceSet:
     return ks.read_dir(data / "mlp_gloo")
 
 
-COMPARISONS = ("diff", "diff_flamegraph")
-"""Analyses of two traces."""
+COMPARISONS = ("check", "diff", "diff_flamegraph", "gate")
+"""Analyses of two traces, and of limits."""
 
 
 def test_owners() -> None:
@@ -108,6 +108,8 @@ def test_analyses_of_a_trace(data: Path, folder: str, name: str) -> None:
 def test_a_comparison(cuda: ks.Trace) -> None:
     changes = ks.diff(cuda, cuda)
     assert_all(changes.tables, "trace", "diff")
+    assert_all(changes.gate().tables, "trace", "gate")
+    assert_all(cuda.check(step="1 s").tables, "trace", "check")
     assert_all(changes.flamegraph().tables, "trace", "diff_flamegraph")
 
 

@@ -1,10 +1,14 @@
 //! Compares two traces by part of the step, operator, kernel, module, shape and call tree.
 
+#[cfg(feature = "gates")]
+mod budget;
 mod call_tree;
 mod change;
 mod changed_name;
 mod device_parts;
 mod device_work;
+#[cfg(feature = "gates")]
+mod gate;
 mod iterations;
 mod name_keys;
 mod parts;
@@ -37,8 +41,12 @@ use super::selection_request::SelectionRequest;
 use crate::error::Error;
 use crate::link::LinkedTrace;
 use crate::threads::each;
+#[cfg(feature = "gates")]
+pub use budget::check;
 pub use changed_name::{ChangedName, changed};
 use device_parts::{DeviceParts, device_parts};
+#[cfg(feature = "gates")]
+pub use gate::gate;
 use side::DiffSide;
 
 /// Compares two traces; `request` is a JSON object with the selection for both.

@@ -26,7 +26,7 @@ pub(super) struct RecordedCounts {
 }
 
 /// Kinds that both traces recorded.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a kind of its own")]
 pub(super) struct ComparedKinds {
     pub(super) operators: bool,

@@ -20,7 +20,19 @@ pub(super) fn p_value(a: &StepTimes, b: &StepTimes) -> Option<f64> {
     let freedom = |error: f64, len: usize| error * error / (len as f64 - 1.0);
     let freedom = error * error / (freedom(error_a, a.num_steps()) + freedom(error_b, b.num_steps()));
     let t = (mean_b - mean_a) / error.sqrt();
-    Some(incomplete_beta(freedom / (freedom + t * t), freedom / 2.0, 0.5))
+    Some(two_sided_p_value(t, freedom))
+}
+
+/// The probability that Student's distribution is as far from 0 as `t`.
+fn two_sided_p_value(t: f64, freedom: f64) -> f64 {
+    incomplete_beta(freedom / (freedom + t * t), freedom / 2.0, 0.5)
+}
+
+/// The probability that Student's distribution is above `t`.
+#[cfg(feature = "gates")]
+pub(super) fn one_sided_p_value(t: f64, freedom: f64) -> f64 {
+    let tail = two_sided_p_value(t, freedom) / 2.0;
+    if t < 0.0 { 1.0 - tail } else { tail }
 }
 
 /// The mean, and the variance over the number of values.

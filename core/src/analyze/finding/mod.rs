@@ -163,6 +163,18 @@ fn plan(job: &Job<'_>, _: &Options) -> Result<Vec<Vec<Query>>, Error> {
     straggler::queries(job, 0)?.into_iter().map(own).collect()
 }
 
+/// The names of all findings that rules make.
+#[cfg(feature = "gates")]
+pub(super) fn finding_names() -> impl Iterator<Item = &'static str> {
+    RULES.iter().map(|rule| rule.name)
+}
+
+/// Whether a finding compares ranks, so that one trace does not show it.
+#[cfg(feature = "gates")]
+pub(super) fn compares_ranks(name: &str) -> bool {
+    RULES.iter().any(|rule| rule.name == name && matches!(rule.find, RuleScope::Ranks(_)))
+}
+
 fn sorted(mut findings: Vec<Finding>) -> Vec<Finding> {
     sort::by(&mut findings, |a, b| {
         let place = |finding: &Finding| (finding.name, finding.rank, finding.window);

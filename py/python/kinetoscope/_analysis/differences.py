@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any, TypeAlias, cast, overload
+from typing import Any, NamedTuple, TypeAlias, cast, overload
 
 from kinetoscope import _native
+from kinetoscope._analysis.gate import Gate
 from kinetoscope._analysis.request import written
 from kinetoscope._analysis.result import AnalysisResult
 from kinetoscope._analysis.session import Align, Part, TimelineSession
@@ -98,15 +100,22 @@ def diff(
         differences = _native.diff_of_jobs(*sides, request, threads)
         parts = [*before.on_screen(rank, "before"), *after.on_screen(rank, "after")]
         return Differences(
-            differences, parts, request, lambda options: _native.flame_changes_of_jobs(*sides, options, threads)
+            differences,
+            parts,
+            request,
+            lambda options: _native.flame_changes_of_jobs(*sides, options, threads),
+            GateSides(sides, TraceSet, rank),
         )
     if not (isinstance(before, Trace) and isinstance(after, Trace)):
         sides = f"{_described(before)} and {_described(after)}"
         raise TypeError(f"expected two traces, two jobs or two memory snapshots, found {sides}")
     one, other = before._native, after._native  # noqa: SLF001 - the core compares traces
-    parts = [Part(before, "before"), Part(after, "after")]
     return Differences(
-        _native.diff(one, other, request), parts, request, lambda options: _native.flame_changes(one, other, options)
+        _native.diff(one, other, request),
+        [Part(before, "before"), Part(after, "after")],
+        request,
+        lambda options: _native.flame_changes(one, other, options),
+        GateSides(([(before.rank, one)], [(after.rank, other)]), Trace, None),
     )
 
 
@@ -133,14 +142,110 @@ def _described(source: object) -> str:
     return f"an {name}" if name[:1] in "aeiouAEIOU" else f"a {name}"
 
 
+_Run: TypeAlias = Sequence[tuple[int | None, _native.Trace]]
+"""Traces with their ranks."""
+
+
+class GateSides(NamedTuple):
+    """Both sides as a gate takes them."""
+
+    runs: tuple[_Run, _Run]
+    kind: type[Trace | TraceSet]
+    """Type that further runs have, too."""
+    rank: int | Iterable[int] | None
+
+
 class Differences(AnalysisResult):
     """Result of `diff`: tables of changes, and both sides on one timeline."""
 
-    def __init__(self, result: _Result, parts: list[Part], request: str, flames: Callable[[str], _Result]) -> None:
+    def __init__(
+        self, result: _Result, parts: list[Part], request: str, flames: Callable[[str], _Result], sides: GateSides
+    ) -> None:
         super().__init__(*result)
+        self._sides = sides
         self._parts = parts
         self._flames = flames
         self._selection: dict[str, Any] = json.loads(request)
+
+    def gate(
+        self,
+        fail_over: str | float = "3%",
+        metrics: str | Sequence[str] = "step",
+        *,
+        baselines: Sequence[Side] = (),
+        candidates: Sequence[Side] = (),
+        allow_unknown: bool = False,
+    ) -> Gate:
+        """Decides whether the change made a metric worse: by more than a threshold, and than noise.
+
+        `fail_over` is a percentage such as `"3%"`, or a share such as 0.03. `baselines` are further
+        runs of the side before, `candidates` further runs of the side after: traces, jobs or paths.
+        They show how much runs differ. Iterations of one run do not show that.
+
+        Larger is worse for all `metrics`:
+
+        * `step`: host time of the iteration
+        * `device`: duration of the device work that the iteration launched
+        * `compute`, `exposed_communication`, `exposed_copy`, `exposed_other`, `idle`: parts of the
+          step, as in `diff`
+        * `memory`: most bytes that one device held in the iteration (`profile_memory`)
+        * `phase:NAME`: host time of the iterations of a phase, such as `phase:decode`
+        * `operator:NAME`, `kernel:NAME`, `module:NAME`: time of a name per iteration, as in `diff`.
+          `*` stands for any text, and takes each name with at least 1 % of the time of its kind
+
+        Each side has runs, and each run iterations. `before_value` and `after_value` are means over
+        the runs of the mean over their iterations.
+
+        * `change_share = (after_value - before_value) / before_value`
+        * `noise_share`: the largest change that chance makes, over `before_value`: the larger noise
+        * Noise of iterations: `t * sqrt(Σ W / k)` over both sides of `k` runs. `W` is the mean over
+          the runs of `s² / n * (1 + r) / (1 - r)`: `s²` is the variance of `n` iterations, and `r`
+          the correlation of neighbours, at least 0. `t` is Student's quantile for 1/500, over all
+          metrics together, with Welch's degrees of freedom
+        * Noise of runs, if a side has several: `t * S * sqrt(Σ 1 / k)`. `S²` is the variance of the
+          means of a side's runs, and `t` Student's quantile for 1/200
+        * `p_value`: probability that chance makes an increase as large; the larger of both
+        * `status`: `worse` if `change_share` exceeds both `threshold_share` and `noise_share`;
+          `noisy` if it exceeds the threshold alone; `better`; `same`; or `unknown`
+        * `is_failing`: true for `worse`. Null for `unknown`, unless `allow_unknown`
+
+        A metric is unknown if a run lacks it, or if nothing tells the noise: one iteration per run
+        needs several runs. The outcome is then `unknown` instead of `passed`.
+
+        Further table: `gate_causes`, operators, kernels and modules that changed by more than both.
+        Jobs are compared rank by rank; their tables begin with `rank` and `window`.
+
+        ::
+
+            changes = ks.diff("before_1.json.gz", "after_1.json.gz")
+            gate = changes.gate("3%", baselines=["before_2.json.gz", "before_3.json.gz"])
+            gate.passed, gate.failures
+
+        Raises:
+            TypeError: a further run is a job among traces, or another type.
+            TraceError: `fail_over` or a metric is invalid, no run has the name of a metric, or a
+                further run is not a readable trace.
+            OSError: a file cannot be opened.
+        """
+        from kinetoscope._base.system import num_processors
+
+        before, after = self._sides.runs
+        runs = [before, *map(self._run, baselines)], [after, *map(self._run, candidates)]
+        names = [metrics] if isinstance(metrics, str) else list(metrics)
+        # NaN is no JSON
+        threshold = fail_over if isinstance(fail_over, str) or math.isfinite(fail_over) else str(fail_over)
+        request = {"fail_over": threshold, "metrics": names, "allow_unknown": allow_unknown}
+        return Gate(*_native.gate(runs[0], runs[1], written(self._selection | request), num_processors()))
+
+    def _run(self, source: Side) -> _Run:
+        """Returns a further run of a side."""
+        found = _opened("a further run", source)
+        if isinstance(found, TraceSet) and self._sides.kind is TraceSet:
+            return found.chosen(self._sides.rank)
+        if isinstance(found, Trace) and self._sides.kind is Trace:
+            return [(found.rank, found._native)]  # noqa: SLF001 - the core compares traces
+        expected = "a job" if self._sides.kind is TraceSet else "a trace"
+        raise TypeError(f"expected {expected} as a further run, found {_described(found)}")
 
     def flamegraph(
         self,

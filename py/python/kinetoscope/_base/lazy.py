@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from kinetoscope._analysis.coverage import Coverage as Coverage
     from kinetoscope._analysis.differences import Differences as Differences
     from kinetoscope._analysis.flamegraph import FlameGraph as FlameGraph
+    from kinetoscope._analysis.gate import Gate as Gate
     from kinetoscope._analysis.result import AnalysisResult as AnalysisResult
     from kinetoscope._analysis.selection import EventSelection as EventSelection
     from kinetoscope._analysis.selection import NamedPart as NamedPart
@@ -87,6 +88,7 @@ if not TYPE_CHECKING:
             "EtPlusFile": "kinetoscope._export.et_plus",
             "FlightRecorderSet": "kinetoscope.flight_recorder",
             "FlameGraph": "kinetoscope._analysis.flamegraph",
+            "Gate": "kinetoscope._analysis.gate",
             "Literal": "typing",
             "MemorySnapshot": "kinetoscope.memory",
             "Part": "kinetoscope._export.tables",

@@ -25,8 +25,11 @@ class Command(NamedTuple):
     add_arguments: Callable[[argparse.ArgumentParser], None]
     options: Callable[..., Any]
     """The NamedTuple with one field per argument."""
-    run: Callable[[Any], None]
-    """Runs the command with its options. Raises ValueError or OSError for invalid input."""
+    run: Callable[[Any], int | None]
+    """Runs the command with its options; returns an exit code other than 0, if it decides.
+
+    Raises ValueError or OSError for invalid input.
+    """
 
 
 class CommandGroup(NamedTuple):
@@ -93,7 +96,7 @@ def command(
     details: str = "",
     add_arguments: Callable[[argparse.ArgumentParser], None],
     options: Callable[..., Options],
-    run: Callable[[Options], None],
+    run: Callable[[Options], int | None],
 ) -> Command:
     """Creates a command."""
     return Command(name, summary, details, add_arguments, options, run)

@@ -13,6 +13,7 @@ from kinetoscope._base.system import is_closed_pipe, is_missing_file
 from kinetoscope._base.tell import tell_problem
 from kinetoscope._cli.analyze import ANALYZE
 from kinetoscope._cli.arguments import Command, CommandGroup, Parser, add_commands, options_from
+from kinetoscope._cli.check import CHECK
 from kinetoscope._cli.diff import DIFF
 from kinetoscope._cli.execution_trace import CHAKRA, EDIT, LINK
 from kinetoscope._cli.export import EXPORT
@@ -31,19 +32,23 @@ COMMANDS = CommandGroup(
     noun="command",
     metavar="COMMAND",
     commands=lambda: (
-        *(SUMMARY, ANALYZE, DIFF, SQL, REPORT, VIEW, EXPORT, CHAKRA, DOCTOR, LINK, EDIT, TRIM),
+        *(SUMMARY, ANALYZE, DIFF, CHECK, SQL, REPORT, VIEW, EXPORT, CHAKRA, DOCTOR, LINK, EDIT, TRIM),
         *(RUN, NSYS, REPLAY),
     ),
 )
 """The program, with its commands in the order of the help."""
 
+_PASSED = 0
 _FAILED = 2
 _INTERRUPTED = 130
 _PIPE_CLOSED = 141
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs a command. Returns 0, or 2 after printing one line to stderr for invalid input."""
+    """Runs a command and returns its exit code.
+
+    0, or that of a decision; 2 after printing one line to stderr for invalid input.
+    """
     words = sys.argv[1:] if arguments is None else arguments
     parsed = command_parser(words).parse_args(words)
     command: Command = parsed.command
@@ -54,7 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with warnings.catch_warnings():
             warnings.simplefilter("always", RuntimeWarning)
             warnings.showwarning = _show_warning
-            command.run(options)
+            exit_code = command.run(options) or _PASSED
         sys.stdout.flush()
     except KeyboardInterrupt:
         return _INTERRUPTED
@@ -64,7 +69,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return _PIPE_CLOSED
         tell_problem(f"{_line(error)}")
         return _FAILED
-    return 0
+    return exit_code
 
 
 def command_parser(words: Sequence[str]) -> Parser:

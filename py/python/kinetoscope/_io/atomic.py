@@ -75,6 +75,16 @@ def write_bytes(path: str | os.PathLike[str], content: bytes) -> Path:
     return write_atomic(path, lambda target, _: Path(target).write_bytes(content))[0]
 
 
+def append_bytes(path: str | os.PathLike[str], content: bytes) -> None:
+    """Appends bytes to a file that other programs append to, such as the summary of a job of CI.
+
+    Raises ValueError if `path` is a file that was read.
+    """
+    refuse_input(path)
+    with Path(path).open("ab") as file:
+        file.write(content)
+
+
 _SUFFIX = ".part"
 
 

@@ -1,0 +1,250 @@
+//! Decides whether runs became slower by more than a threshold and by more than chance.
+
+mod cause;
+pub(super) mod measured;
+pub(super) mod metric;
+mod noise;
+mod row;
+mod runs;
+mod threshold;
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use crate::analyze::job::{RankedTrace, common_ranks};
+use crate::analyze::options::{Options, unexpected};
+use crate::analyze::part_request::flag;
+use crate::analyze::result::AnalysisResult;
+use crate::analyze::selection_request::SelectionRequest;
+use crate::error::Error;
+use crate::nearest_name::suggestion;
+use crate::threads::each;
+use cause::GateCause;
+use metric::GateMetric;
+use noise::NoisyChange;
+use row::GateRow;
+use runs::{JudgedValues, MeasuredRuns, RankRuns};
+
+/// Compares runs before a change with runs after it: fails where a metric is worse by more than a
+/// threshold, and by more than chance.
+///
+/// Each run is a trace, or the traces of a job. `request` is a JSON object with the selection and:
+///
+/// * `fail_over`: the threshold, as a share (`0.03`) or a text (`3%`, the default)
+/// * `metrics`: texts; `step` by default. Others: `device`, `memory`, parts of the step such as
+///   `idle`, `phase:NAME`, and `operator:NAME`, `kernel:NAME`, `module:NAME`, in which `*` stands
+///   for any text. `*` takes names with at least 1 % of the time of their kind
+/// * `allow_unknown`: whether an unknown metric passes
+///
+/// `change_share = (after − before) / before`, of the means over runs of the mean over iterations.
+/// `noise_share` is the largest change that chance makes: iterations in 499 of 500 comparisons, all
+/// metrics together, and runs in 199 of 200 (see `noise.rs`). Status `worse` needs both
+/// `change_share > threshold_share` and `change_share > noise_share`; beyond the threshold alone it
+/// is `noisy`. It is `unknown` where a run lacks the metric, or where nothing tells the noise.
+///
+/// Tables: `gate`, one row per metric; `gate_causes`, the names that changed by more than both.
+///
+/// # Errors
+/// When the request asks for something else, no run has the name of a metric, or the runs have no
+/// rank in common.
+///
+/// ```
+/// use std::sync::Arc;
+/// use kinetoscope::analyze::gate;
+/// use kinetoscope::table::ColumnValues;
+/// use kinetoscope::{Input, Limits, LinkedTrace, read};
+/// let run = |durs: [i64; 4]| {
+///     let step = |(at, dur): (usize, i64)| format!(
+///         r#"{{"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#{at}", "pid": 1, "tid": 1,
+///              "ts": {}, "dur": {dur}}}"#, at * 1000);
+///     let json = durs.into_iter().enumerate().map(step).collect::<Vec<_>>().join(",");
+///     let read = read([Input::new(format!("[{json}]").as_bytes())], Limits::default())?;
+///     Ok::<_, kinetoscope::Error>(vec![(None, Arc::new(LinkedTrace::new(read)))])
+/// };
+/// let answer = gate(&[run([100, 102, 98, 100])?], &[run([120, 118, 122, 120])?], "{}", 1)?;
+/// assert_eq!(answer.tables[0].values(2, 0..1), ColumnValues::Bool([Some(true)].into_iter().collect()));
+/// # Ok::<(), kinetoscope::Error>(())
+/// ```
+pub fn gate(
+    before: &[Vec<RankedTrace>],
+    after: &[Vec<RankedTrace>],
+    request: &str,
+    max_threads: usize,
+) -> Result<AnalysisResult, Error> {
+    let request = GateRequest::parse(request)?;
+    let (ranks, runs) = ranked_runs(before, after)?;
+    let measured: Vec<RankMeasures> =
+        each(max_threads, runs.len(), |at| request.measured(&runs[at])).into_iter().collect::<Result<_, _>>()?;
+    request.expect_names(&measured)?;
+    let num_judged = measured.iter().map(RankMeasures::num_judged).sum();
+    let num_names = measured.iter().map(RankMeasures::num_names).sum();
+    let answers: Vec<_> = measured.iter().map(|rank| request.answer(rank, num_judged, num_names)).collect();
+    match (&ranks[..], answers.first()) {
+        ([_], Some(answer)) if before.iter().chain(after).all(|run| run.len() == 1) => Ok(answer.clone()),
+        _ => Ok(AnalysisResult::stacked(&ranks, &answers)),
+    }
+}
+
+/// A request: selection, threshold and metrics.
+struct GateRequest {
+    wanted: SelectionRequest,
+    threshold: f64,
+    metrics: Vec<GateMetric>,
+    may_be_unknown: bool,
+}
+
+/// The metrics of one rank.
+struct RankMeasures {
+    /// By metric of the request.
+    values: Vec<runs::NamedValues>,
+    all: MeasuredRuns,
+}
+
+impl GateRequest {
+    fn parse(request: &str) -> Result<Self, Error> {
+        let read = |error: serde_json::Error| unexpected("a JSON object of options", &error.to_string());
+        let mut asked: Map<String, Value> = serde_json::from_str(request).map_err(read)?;
+        let wanted = SelectionRequest::take(&mut asked)?;
+        if wanted.by_phase {
+            return Err(unexpected("a metric such as phase:decode for each phase", "by=phase"));
+        }
+        let threshold = threshold::take_threshold(&mut asked)?;
+        let metrics = metrics_of(asked.remove("metrics"))?;
+        let may_be_unknown = flag(&mut asked, "allow_unknown", false)?;
+        Options::new(&[], asked)?;
+        if let Some(both) = metrics.iter().find(|metric| metric.phase().is_some() && wanted.part.phase.is_some()) {
+            return Err(unexpected("a phase as selection or as metric", &format!("both: {}", both.text(""))));
+        }
+        Ok(Self { wanted, threshold, metrics, may_be_unknown })
+    }
+
+    fn measured(&self, runs: &RankRuns) -> Result<RankMeasures, Error> {
+        let whole: Vec<_> = self.metrics.iter().filter(|metric| metric.phase().is_none()).collect();
+        let mut all = MeasuredRuns::of(runs, &self.wanted, &whole, true)?;
+        let mut plain = std::mem::take(&mut all.metrics).into_iter();
+        let mut values = Vec::new();
+        for metric in &self.metrics {
+            let Some(phase) = metric.phase() else {
+                values.extend(plain.next());
+                continue;
+            };
+            let mut wanted = self.wanted.clone();
+            wanted.part.phase = Some(phase.to_owned());
+            values.append(&mut MeasuredRuns::of(runs, &wanted, &[metric], false)?.metrics);
+        }
+        Ok(RankMeasures { values, all })
+    }
+
+    /// A name that no run has is a mistake, which would pass the gate unseen.
+    fn expect_names(&self, measured: &[RankMeasures]) -> Result<(), Error> {
+        for (place, metric) in self.metrics.iter().enumerate() {
+            let GateMetric::Named(kind, name) = metric else { continue };
+            if measured.iter().any(|rank| !rank.values[place].is_empty()) {
+                continue;
+            }
+            let known = measured.iter().filter_map(|rank| rank.all.known.get(kind)).flatten();
+            let advice = suggestion(name, known.map(String::as_str));
+            let expected = format!("{}:NAME with a name of the traces", kind.name());
+            return Err(unexpected(&expected, &format!("{}{advice}", metric.text(name))));
+        }
+        Ok(())
+    }
+
+    fn answer(&self, rank: &RankMeasures, num_judged: usize, num_names: usize) -> AnalysisResult {
+        let rows = self.metrics.iter().zip(&rank.values).flat_map(|(metric, values)| {
+            let pattern = if let GateMetric::Named(_, pattern) = metric { pattern.as_str() } else { "" };
+            values.iter().map(move |(name, values)| {
+                let name = if name.is_empty() { pattern } else { name };
+                self.row(metric.text(name), metric.unit(), values, num_judged)
+            })
+        });
+        let names = rank.all.names.iter().flat_map(|(kind, values)| {
+            let row = |values| self.row(String::new(), "ns", values, num_names);
+            values.iter().map(move |(name, values)| (kind.name(), name.clone(), row(values)))
+        });
+        AnalysisResult::of(&row::TABLE, rows.collect(), "no rank has such a name")
+            .and(&cause::TABLE, GateCause::among(names))
+    }
+
+    fn row(&self, metric: String, unit: &'static str, values: &JudgedValues, num_compared: usize) -> GateRow {
+        let (values, reason) = match values {
+            Ok(values) => (Some(values), ""),
+            Err(reason) => (None, *reason),
+        };
+        let num_iterations = |runs: &Vec<Vec<i64>>| runs.iter().map(Vec::len).sum();
+        GateRow {
+            metric,
+            unit,
+            change: values.and_then(|values| NoisyChange::of(values.each_ref(), num_compared)),
+            threshold: self.threshold,
+            num_runs: values.map_or([0, 0], |values| values.each_ref().map(Vec::len)),
+            num_iterations: values.map_or([0, 0], |values| values.each_ref().map(num_iterations)),
+            reason,
+            may_be_unknown: self.may_be_unknown,
+        }
+    }
+}
+
+impl RankMeasures {
+    fn num_judged(&self) -> usize {
+        self.values.iter().flat_map(|values| values.values()).filter(|values| values.is_ok()).count()
+    }
+
+    fn num_names(&self) -> usize {
+        self.all.names.iter().map(|(_, values)| values.len()).sum()
+    }
+}
+
+fn metrics_of(asked: Option<Value>) -> Result<Vec<GateMetric>, Error> {
+    let texts = match asked {
+        None | Some(Value::Null) => return Ok(vec![GateMetric::Step]),
+        Some(Value::Array(texts)) if !texts.is_empty() => texts,
+        Some(other) => return Err(unexpected("a list of metrics, such as [\"step\"]", &other.to_string())),
+    };
+    let mut metrics = Vec::new();
+    for text in texts {
+        let Value::String(text) = text else {
+            return Err(unexpected("the name of a metric, such as \"step\"", &text.to_string()));
+        };
+        let metric = GateMetric::parse(&text)?;
+        if !metrics.contains(&metric) {
+            metrics.push(metric);
+        }
+    }
+    Ok(metrics)
+}
+
+/// The runs of each rank that all runs have.
+fn ranked_runs(
+    before: &[Vec<RankedTrace>],
+    after: &[Vec<RankedTrace>],
+) -> Result<(Vec<Option<i64>>, Vec<RankRuns>), Error> {
+    let (Some(first), false) = (before.first(), after.is_empty()) else {
+        return Err(unexpected("a run before and a run after", "none"));
+    };
+    let all = || before.iter().chain(after);
+    if all().all(|run| run.len() == 1) {
+        let linked = |runs: &[Vec<RankedTrace>]| runs.iter().map(|run| Arc::clone(&run[0].1)).collect();
+        return Ok((vec![first[0].0], vec![[linked(before), linked(after)]]));
+    }
+    // The place of each trace of the first run in each run.
+    let mut places: Vec<Vec<Option<usize>>> = Vec::new();
+    for run in all() {
+        let pairs = common_ranks(first, run)?;
+        let place = |at: usize| pairs.iter().find(|(one, _)| *one == at).map(|(_, other)| *other);
+        places.push((0..first.len()).map(place).collect());
+    }
+    let mut ranked = (Vec::new(), Vec::new());
+    for at in 0..first.len() {
+        let Some(own) = places.iter().map(|run| run[at]).collect::<Option<Vec<_>>>() else { continue };
+        let linked: Vec<_> = all().zip(own).map(|(run, place)| Arc::clone(&run[place].1)).collect();
+        let (one, other) = linked.split_at(before.len());
+        ranked.0.push(first[at].0);
+        ranked.1.push([one.to_vec(), other.to_vec()]);
+    }
+    if ranked.0.is_empty() {
+        return Err(unexpected("a rank that all runs have", "none"));
+    }
+    Ok(ranked)
+}

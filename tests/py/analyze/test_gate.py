@@ -1,0 +1,215 @@
+"""Gates: the decision on two sides, its numbers, and inputs that cannot be judged."""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import kinetoscope as ks
+import pytest
+from support import gate_runs
+
+if TYPE_CHECKING:
+    from kinetoscope._analysis.gate import Gate
+
+pytestmark = pytest.mark.unit
+
+QUIET = gate_runs.normal(0.01)
+
+
+def read(seed: int, num: int = 10, slower: dict[str, float] | None = None) -> ks.Trace:
+    found = ks.read(gate_runs.run(random.Random(seed), num, QUIET, slower))
+    assert isinstance(found, ks.Trace)
+    return found
+
+
+@pytest.fixture
+def before() -> ks.Trace:
+    return read(1)
+
+
+@pytest.fixture
+def after() -> ks.Trace:
+    return read(2, slower={"aten::mm": 1.5})
+
+
+def row(gate: Gate, at: int = 0) -> dict[str, Any]:
+    return dict(zip(gate.columns, gate.rows()[at], strict=True))
+
+
+def test_a_slower_step_fails(before: ks.Trace, after: ks.Trace) -> None:
+    gate = ks.diff(before, after).gate("3%")
+    found = row(gate)
+    assert (gate.outcome, gate.exit_code, gate.passed) == ("failed", 1, False)
+    assert found["change_value"] == found["after_value"] - found["before_value"] > 0
+    assert found["change_share"] > found["noise_share"] > 0
+    assert found["threshold_share"] == 0.03
+    assert (found["num_before_runs"], found["num_before_iterations"], found["num_after_iterations"]) == (1, 10, 10)
+    assert found["p_value"] < 0.002
+    (failure,) = gate.failures
+    assert "threshold 3 %, noise ±" in failure
+    assert gate.tables["gate_causes"].select("kind", "name").rows() == [("operator", "aten::mm")]
+
+
+def test_it_agrees_with_the_comparison(before: ks.Trace, after: ks.Trace) -> None:
+    changes = ks.diff(before, after)
+    step = dict(zip(changes.columns, changes.rows()[0], strict=True))
+    found = row(changes.gate())
+    assert (found["before_value"], found["after_value"]) == (step["before_ns"], step["after_ns"])
+    operators = changes.tables["diff_operators"]
+    at = dict(operators.select("name", "after_ns").rows())
+    assert abs(row(changes.gate(metrics="operator:aten::mm"))["after_value"] - at["aten::mm"]) <= 1
+
+
+def test_swapped_sides_are_better(before: ks.Trace, after: ks.Trace) -> None:
+    gate = ks.diff(after, before).gate()
+    assert (row(gate)["status"], gate.exit_code) == ("better", 0)
+
+
+def test_the_same_trace_passes_at_any_threshold(before: ks.Trace) -> None:
+    assert ks.diff(before, before).gate(0).passed
+    assert ks.diff(before, before).gate("0%", ["step", "operator:*"]).passed
+
+
+@pytest.mark.parametrize("fail_over", [math.nan, math.inf, -0.05, 3, "3", "-5%", "nan%", "", "%", "five %"])
+def test_invalid_thresholds_are_refused(before: ks.Trace, fail_over: Any) -> None:
+    with pytest.raises(ks.TraceError, match=r"fail_over.*found"):
+        ks.diff(before, before).gate(fail_over)
+
+
+def test_a_threshold_without_percent_suggests_it(before: ks.Trace) -> None:
+    with pytest.raises(ks.TraceError, match="did you mean 3%"):
+        ks.diff(before, before).gate("3")
+
+
+@pytest.mark.parametrize(
+    ("metric", "expected"),
+    [
+        ("setp", "did you mean step"),
+        ("operator:aten::mn", "did you mean aten::mm"),
+        ("kernel:gemm", "kernel:gemm"),
+        ("phase:decode", "expected a phase"),
+        ("", "expected a metric"),
+    ],
+)
+def test_unknown_metrics_are_errors(before: ks.Trace, metric: str, expected: str) -> None:
+    if metric.startswith("kernel"):  # not recorded at all: unknown, no mistake in the name
+        assert ks.diff(before, before).gate(metrics=metric).outcome == "unknown"
+        return
+    with pytest.raises(ks.TraceError, match=expected):
+        ks.diff(before, before).gate(metrics=metric)
+
+
+def test_one_iteration_cannot_be_judged() -> None:
+    one, other = read(1, num=1), read(2, num=1, slower={"aten::mm": 2})
+    gate = ks.diff(one, other).gate()
+    assert (gate.outcome, gate.exit_code) == ("unknown", 2)
+    assert "cannot judge one iteration" in str(gate)
+    assert ks.diff(one, other).gate(allow_unknown=True).exit_code == 0
+
+
+def test_several_runs_of_one_iteration_are_judged() -> None:
+    runs = [read(seed, num=1) for seed in range(5)]
+    slow = [read(seed, num=1, slower={"aten::mm": 2}) for seed in range(5, 10)]
+    gate = ks.diff(runs[0], slow[0]).gate(baselines=runs[1:], candidates=slow[1:])
+    assert gate.outcome == "failed"
+    assert ks.diff(runs[0], runs[4]).gate(baselines=runs[1:4]).passed
+
+
+def test_what_was_not_recorded_is_unknown(before: ks.Trace) -> None:
+    gate = ks.diff(before, before).gate(metrics=["step", "memory", "device", "idle"])
+    statuses = dict(gate.select("metric", "status").rows())
+    assert statuses == {"step": "same", "memory": "unknown", "device": "unknown", "idle": "unknown"}
+    assert gate.exit_code == 2
+    assert "profile_memory" in str(gate)
+
+
+def test_a_failure_outweighs_an_unknown_value(before: ks.Trace, after: ks.Trace) -> None:
+    assert ks.diff(before, after).gate(metrics=["step", "memory"]).exit_code == 1
+
+
+def test_names_are_taken_by_pattern(before: ks.Trace, after: ks.Trace) -> None:
+    gate = ks.diff(before, after).gate(metrics="operator:aten::*")
+    failing = [each.name for each in gate.decisions if each.is_failing]
+    assert failing == ["operator:aten::mm"]
+    assert len(gate) == len(gate_runs.OPERATORS)
+
+
+def test_a_noisy_increase_passes_and_says_so() -> None:
+    noise = gate_runs.normal(0.5)
+    found = []
+    for seed in range(30):
+        rng = random.Random(seed)
+        one, other = (ks.read(gate_runs.run(rng, 5, noise)) for _ in range(2))
+        found.append(ks.diff(one, other).gate())
+    noisy = [gate for gate in found if row(gate)["status"] == "noisy"]
+    assert noisy
+    assert all(gate.passed and "within the noise" in row(gate)["note"] for gate in noisy)
+
+
+def test_jobs_are_judged_rank_by_rank(tmp_path: Path) -> None:
+    for name, factor in (("a", 1.0), ("b", 1.5)):
+        (tmp_path / name).mkdir()
+        for rank in range(2):
+            slower = {"aten::mm": factor} if rank else {}
+            trace = json.loads(gate_runs.run(random.Random(rank), 10, QUIET, slower))
+            trace["distributedInfo"] = {"rank": rank}
+            (tmp_path / name / f"kineto_trace_{rank}.json").write_text(json.dumps(trace))
+    gate = ks.diff(tmp_path / "a", tmp_path / "b").gate()
+    assert gate.select("rank", "status").rows() == [(0, "same"), (1, "worse")]
+    assert "step of rank 1" in gate.failures[0]
+    assert ks.diff(tmp_path / "a", tmp_path / "b", rank=0).gate(baselines=[tmp_path / "a"]).passed
+    with pytest.raises(TypeError, match="expected a job as a further run, found a Trace"):
+        ks.diff(tmp_path / "a", tmp_path / "b").gate(baselines=[tmp_path / "a/kineto_trace_0.json"])
+
+
+def test_device_metrics_are_those_of_the_comparison(data: Path) -> None:
+    trace = data / "transformer_cuda/kineto_trace_0.json.gz"
+    changes = ks.diff(trace, trace)
+    gate = changes.gate(metrics=["device", "idle", "compute", "kernel:*"], allow_unknown=True)
+    values = dict(gate.select("metric", "before_value").rows())
+    parts = dict(changes.select("part", "before_ns").rows())
+    work = dict(changes.tables["diff_device_work"].select("class", "before_ns").rows())
+    assert abs(values["idle"] - parts["idle"]) <= 1
+    assert abs(values["compute"] - parts["compute"]) <= 1
+    assert abs(values["device"] - work["all"]) <= 1
+    assert any(name.startswith("kernel:") for name in values)
+
+
+def test_memory_is_the_peak_of_each_iteration(data: Path) -> None:
+    trace = ks.read(data / "memory_cuda/kineto_trace_0.json.gz")
+    assert isinstance(trace, ks.Trace)
+    gate = ks.diff(trace, trace).gate(metrics="memory", allow_unknown=True)
+    found = row(gate)
+    peaks = [peak for (peak,) in trace.memory().select("peak_allocated_bytes").rows()]
+    assert found["unit"] == "bytes"
+    assert 0 < found["before_value"] <= max(peaks)
+
+
+def test_names_of_a_trace_cannot_break_the_output() -> None:
+    evil = 'x|`</td><script>alert(1)</script>]]>&"\n\x1b[31m@all [a](http://evil)'
+    sides: list[Any] = []
+    for seed, factor in ((1, 1.0), (2, 2.0)):
+        trace = json.loads(gate_runs.run(random.Random(seed), 10, QUIET, {"aten::mm": factor}))
+        for event in trace["traceEvents"]:
+            event["name"] = event["name"].replace("aten::mm", evil)
+        sides.append(ks.read(json.dumps(trace).encode()))
+    changes: Any = ks.diff(*sides)
+    gate: Gate = changes.gate(metrics="operator:*")
+    assert gate.outcome == "failed"
+    from xml.etree import ElementTree
+
+    suite = ElementTree.fromstring(gate.junit())
+    (failure,) = suite.findall(".//failure")
+    assert "<script>alert(1)</script>" in failure.attrib["message"]
+    for line in gate.markdown().splitlines():
+        assert line.replace("\\|", "").count("|") in {0, 8, 7}
+        outside = "".join(line.split("``")[::2])  # the name has one backquote, so two fence it
+        assert "script" not in outside
+        assert "@all" not in outside
+    assert "\x1b" not in gate.markdown() + str(gate) + gate.junit()
+    assert evil in json.loads(json.dumps(gate.to_dict()))["gate_causes"][0]["name"]
+    assert "<script>" not in gate._repr_html_()

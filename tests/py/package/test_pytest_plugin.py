@@ -1,0 +1,89 @@
+"""The plugin of pytest: records a block, checks budgets, and stays out of tests that do not ask for it."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[3]
+
+pytest_plugins = ["pytester"]
+
+PLUGIN = ("-p", "kinetoscope.pytest_plugin", "-p", "no:cacheprovider", "-p", "no:rerunfailures", "-p", "no:xdist")
+
+
+@pytest.mark.unit
+def test_the_entry_point_is_the_plugin() -> None:
+    text = (ROOT / "py/pyproject.toml").read_text(encoding="utf-8")
+    assert '[project.entry-points.pytest11]\nkinetoscope = "kinetoscope.pytest_plugin"' in text
+
+
+@pytest.mark.unit
+def test_it_loads_no_torch() -> None:
+    code = "import sys, kinetoscope.pytest_plugin; print(sorted({'torch', 'numpy', 'rich'} & {*sys.modules}))"
+    assert subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout == "[]\n"
+    code = (
+        "import sys, kinetoscope.pytest_plugin; print([m for m in sys.modules if m.startswith('kinetoscope._report')])"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout == "[]\n"
+
+
+@pytest.mark.torch
+def test_budgets_of_a_block(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        """
+        import torch
+
+        def loop(t, num=5):
+            for _ in range(num):
+                torch.ones(8, 8) @ torch.ones(8, 8)
+                t.step()
+
+        def test_kept(kinetoscope_trace):
+            with kinetoscope_trace(warmup=1, active=3) as t:
+                loop(t)
+            gate = t.check(step="10 s", forbid=["host_device_sync"], min_iterations=3)
+            assert gate.passed and t.trace.num_events
+
+        def test_broken(kinetoscope_trace):
+            with kinetoscope_trace() as t:
+                loop(t)
+            t.check(step="1 ns")
+
+        def test_unknown(kinetoscope_trace):
+            with kinetoscope_trace() as t:
+                loop(t)
+            t.check(peak_memory="1 GiB")
+
+        def test_two_blocks(kinetoscope_trace):
+            for _ in range(2):
+                with kinetoscope_trace(profile_memory=True) as t:
+                    torch.ones(1000)
+            t.check(peak_memory="1 GiB")
+
+        def test_too_early(kinetoscope_trace):
+            with kinetoscope_trace() as t:
+                t.trace
+        """
+    )
+    result = pytester.runpytest_subprocess(*PLUGIN)
+    result.assert_outcomes(passed=2, failed=3)
+    out = result.stdout.str()
+    assert re.search(r"failed: 1 of 1 budget is broken", out)
+    assert re.search(r"broken +step +[\d.,]+ .?s +1 ns", out)
+    assert "unknown: 1 of 1 budget is unknown" in out
+    assert "memory was not recorded (profile_memory=True records it)" in out
+    assert "expected the end of the block" in out
+
+
+@pytest.mark.torch
+def test_it_is_off_unless_used(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile("import sys\ndef test_plain():\n    assert 'torch' not in sys.modules\n")
+    result = pytester.runpytest_subprocess(*PLUGIN)
+    result.assert_outcomes(passed=1)
+    result = pytester.runpytest_subprocess(*PLUGIN, "--fixtures")
+    result.stdout.fnmatch_lines(["kinetoscope_trace*"])
