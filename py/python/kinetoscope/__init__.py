@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from kinetoscope.flight_recorder import FlightRecorder, FlightRecorderSet
     from kinetoscope.memory import MemorySnapshot, MemoryTimeline
     from kinetoscope.profiling.profiler import profile
-    from kinetoscope.replay.replay import replay_comms
+    from kinetoscope.replaying.replay import replay_comms
     from kinetoscope.table import Table
     from kinetoscope.tables import Tables
     from kinetoscope.trace_set import TraceSet
@@ -57,7 +57,7 @@ else:
             "diff": "kinetoscope._analysis.differences",
             "profile": "kinetoscope.profiling.profiler",
             "read_dir": "kinetoscope._load.job",
-            "replay_comms": "kinetoscope.replay.replay",
+            "replay_comms": "kinetoscope.replaying.replay",
         },
     )
 

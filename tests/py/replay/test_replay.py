@@ -11,12 +11,12 @@ from typing import Any
 import kinetoscope as ks
 import pytest
 from kinetoscope._cli.main import main
-from kinetoscope.replay.agree import DisagreementError, agree
-from kinetoscope.replay.contents import expected, given
-from kinetoscope.replay.infer import infer
-from kinetoscope.replay.message import Group, Message
-from kinetoscope.replay.plan import Step
-from kinetoscope.replay.shrink import shrunk
+from kinetoscope.replaying.agree import DisagreementError, agree
+from kinetoscope.replaying.contents import expected, given
+from kinetoscope.replaying.infer import infer
+from kinetoscope.replaying.message import Group, Message
+from kinetoscope.replaying.plan import Step
+from kinetoscope.replaying.shrink import shrunk
 
 pytestmark = pytest.mark.unit
 

@@ -21,7 +21,8 @@ from kinetoscope._cli.sql import SQL
 from kinetoscope._cli.summary import DOCTOR, SUMMARY
 from kinetoscope._cli.trim import TRIM
 from kinetoscope.profiling.commands import NSYS, RUN
-from kinetoscope.replay.commands import REPLAY
+from kinetoscope.replaying.bench_command import BENCH
+from kinetoscope.replaying.commands import REPLAY
 
 COMMANDS = CommandGroup(
     "kinetoscope",
@@ -32,7 +33,7 @@ COMMANDS = CommandGroup(
     metavar="COMMAND",
     commands=lambda: (
         *(SUMMARY, ANALYZE, DIFF, SQL, REPORT, VIEW, EXPORT, CHAKRA, DOCTOR, LINK, EDIT, TRIM),
-        *(RUN, NSYS, REPLAY),
+        *(RUN, NSYS, BENCH, REPLAY),
     ),
 )
 """The program, with its commands in the order of the help."""

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kinetoscope import _native
 from kinetoscope._base import text
-from kinetoscope.replay.message import SUPPORTED, Group, Message, canonical
+from kinetoscope.replaying.message import SUPPORTED, Group, Message, canonical
 from kinetoscope.table import Table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from kinetoscope.replay.options import Options
+    from kinetoscope.replaying.options import Options
     from kinetoscope.trace import Trace
 
 _ELEMENT_BYTES = 1

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from kinetoscope._base.tell import tell_problem
 from kinetoscope._cli.arguments import command, count, flag, number
 from kinetoscope._cli.output_format import WritingOptions, add_writing, format_of, print_or_write
-from kinetoscope.replay.options import BACKENDS, DEVICES, REBALANCE, Options
+from kinetoscope.replaying.options import BACKENDS, DEVICES, REBALANCE, Options
 
 _FLAGS = {
     "dry_run": "run nothing: compare the ranks and print the plan",
@@ -71,7 +71,7 @@ def _names(text: str) -> list[str]:
 
 
 def _replay(options: ReplayOptions) -> None:
-    from kinetoscope.replay.replay import replay_comms
+    from kinetoscope.replaying.replay import replay_comms
 
     extension = format_of(options.writing)
     result = replay_comms(options.trace_path, **options.replay._asdict())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from kinetoscope.replay.message import named
+from kinetoscope.replaying.message import named
 
 BACKENDS = ("gloo", "nccl")
 DEVICES = ("cpu", "cuda")

@@ -6,11 +6,11 @@ import time
 from collections.abc import Callable, Sequence
 from typing import final
 
-from kinetoscope.replay.backend import Backend, Buffers, Work
-from kinetoscope.replay.contents import expected, given
-from kinetoscope.replay.message import Message
-from kinetoscope.replay.options import Options
-from kinetoscope.replay.plan import Step
+from kinetoscope.replaying.backend import Backend, Buffers, Work
+from kinetoscope.replaying.contents import expected, given
+from kinetoscope.replaying.message import Message
+from kinetoscope.replaying.options import Options
+from kinetoscope.replaying.plan import Step
 
 _MAX_OPEN_BYTES = 2 << 30
 """Maximum memory of communications without a wait so far."""

@@ -9,10 +9,10 @@ from datetime import timedelta
 from typing import Any, final
 
 from kinetoscope.profiling.rank import local_rank
-from kinetoscope.replay.contents import Parts
-from kinetoscope.replay.message import Group, Message
-from kinetoscope.replay.options import Options
-from kinetoscope.replay.world import World, meeting_place
+from kinetoscope.replaying.contents import Parts
+from kinetoscope.replaying.message import Group, Message
+from kinetoscope.replaying.options import Options
+from kinetoscope.replaying.world import World, meeting_place
 
 _NAMES = {
     "byte": "uint8",

@@ -7,19 +7,19 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from kinetoscope._base import text
-from kinetoscope.replay.options import Options, validated
-from kinetoscope.replay.plan import Plan, Step, plan_of
-from kinetoscope.replay.result import Replay, samples
-from kinetoscope.replay.settle import settle
-from kinetoscope.replay.source import Reader, readers
-from kinetoscope.replay.world import World, world
+from kinetoscope.replaying.options import Options, validated
+from kinetoscope.replaying.plan import Plan, Step, plan_of
+from kinetoscope.replaying.result import Replay, samples
+from kinetoscope.replaying.settle import settle
+from kinetoscope.replaying.source import Reader, readers
+from kinetoscope.replaying.world import World, world
 from kinetoscope.trace import Trace
 from kinetoscope.trace_set import TraceSet
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from kinetoscope.replay.backend import Backend
+    from kinetoscope.replaying.backend import Backend
 
 _SHOWN = 4
 
@@ -107,7 +107,7 @@ def replay(sources: Sequence[Reader], options: Options) -> Replay:
     """Replays with validated options."""
     if options.dry_run:
         return _dry(sources, options)
-    from kinetoscope.replay.backend import Backend
+    from kinetoscope.replaying.backend import Backend
 
     backend = Backend(world(), options)
     try:
@@ -172,7 +172,7 @@ def _bare(steps: Sequence[Step]) -> list[Step]:
 
 
 def _check(backend: Backend, steps: Sequence[Step], options: Options) -> None:
-    from kinetoscope.replay.runner import Runner
+    from kinetoscope.replaying.runner import Runner
 
     runner = Runner(backend, steps, options, checks=True)
     runner.run()
@@ -182,7 +182,7 @@ def _check(backend: Backend, steps: Sequence[Step], options: Options) -> None:
 
 
 def _passes(backend: Backend, steps: Sequence[Step], options: Options) -> tuple[list[Mapping[int, int]], list[Path]]:
-    from kinetoscope.replay.runner import Runner
+    from kinetoscope.replaying.runner import Runner
 
     def once(_: int) -> Mapping[int, int]:
         backend.meet()
