@@ -39,5 +39,5 @@ class Benchmarks:
         from kinetoscope.replaying.operators.benchmark import benchmark
 
         return benchmark(
-            cast("Trace", self), event_id, node_id=node_id, name=name, shapes=shapes, namespaces=namespaces
+            cast("lazy.Trace", self), event_id, node_id=node_id, name=name, shapes=shapes, namespaces=namespaces
         )
