@@ -8,7 +8,9 @@ use pyo3::prelude::*;
 use serde_json::{Value, json};
 
 use crate::interrupt::interruptible;
+use crate::memory::detached;
 use crate::result::{Answered, answered};
+use crate::table::Table;
 use crate::trace::Trace;
 
 /// All analyses with their options, as a JSON list.
@@ -77,6 +79,13 @@ pub(crate) fn diff(
     request: &str,
 ) -> PyResult<Answered> {
     compared(py, [before, after], request, kinetoscope::analyze::diff)
+}
+
+/// Operators of two Execution Traces whose number of calls differs.
+#[pyfunction]
+pub(crate) fn diff_of_nodes(py: Python<'_>, before: PyRef<'_, Trace>, after: PyRef<'_, Trace>) -> PyResult<Table> {
+    let sides = [before.linked(), after.linked()];
+    detached(py, || kinetoscope::analyze::node_changes(&sides[0], &sides[1])).map(Table::new)
 }
 
 /// Compares the flame graphs of two traces.

@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use super::schema_table::{SchemaTable, TableOwner};
+#[cfg(feature = "python-reports")]
+use crate::analyze::node_changes;
 use crate::analyze::tables::MEMORY_HOLDERS;
 use crate::analyze::{
     ANALYSES, AnalysisResult, KERNEL_SOURCES, diff, flame_changes, memory_growth, memory_of_snapshot,
@@ -12,7 +14,7 @@ use crate::analyze::{
 use crate::analyze::{FlightJob, flight_events, flight_job_tables};
 use crate::link::LinkedTrace;
 use crate::memory::{MemorySnapshot, MemoryTimeline};
-use crate::replay::{PLAN, measured};
+use crate::replay::{PLAN, measured, operators_measured};
 use crate::table::{
     CAPTURED, CHAKRA_TABLES, FLIGHT_TABLES, MEMORY_SNAPSHOT_TABLES, MEMORY_TIMELINE_TABLES, RANK_TABLES, TABLES, Table,
 };
@@ -49,6 +51,7 @@ pub fn schema() -> Vec<SchemaTable> {
     all.extend(answered("memory_timeline", "memory", &memory_of_timeline(&MemoryTimeline::default())));
     let replay = TableOwner::recording("replay");
     all.extend([replay.table(&PLAN), replay.rows(&*measured(Vec::new()))]);
+    all.push(replay.rows(&*operators_measured(Vec::new())));
     all
 }
 
@@ -73,6 +76,8 @@ fn analyzed() -> Vec<SchemaTable> {
         );
     }
     all.extend(diff(&empty, &empty, "{}").map(|result| answered("trace", "diff", &result)).unwrap_or_default());
+    #[cfg(feature = "python-reports")]
+    all.push(TableOwner { of: "trace", analysis: Some("diff") }.rows(&*node_changes(&empty, &empty)));
     let flames = flame_changes(&empty, &empty, "{}");
     all.extend(flames.map(|result| answered("trace", "diff_flamegraph", &result)).unwrap_or_default());
     all

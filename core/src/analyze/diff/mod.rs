@@ -7,6 +7,8 @@ mod device_parts;
 mod device_work;
 mod iterations;
 mod name_keys;
+#[cfg(feature = "python-reports")]
+mod nodes;
 mod parts;
 mod recorded;
 mod samples;
@@ -39,6 +41,8 @@ use crate::link::LinkedTrace;
 use crate::threads::each;
 pub use changed_name::{ChangedName, changed};
 use device_parts::{DeviceParts, device_parts};
+#[cfg(feature = "python-reports")]
+pub use nodes::node_changes;
 use side::DiffSide;
 
 /// Compares two traces; `request` is a JSON object with the selection for both.

@@ -135,7 +135,7 @@ def _plan(sources: Sequence[Reader], place: World, options: Options) -> Plan:
 
 
 def _replayed(backend: Backend, sources: Sequence[Reader], options: Options) -> Replay:
-    settled = settle(_all_plans(backend, sources, options), options)
+    settled = settle(all_plans(backend, sources, options), options)
     steps = settled.steps[backend.rank]
     backend.make_groups(settled.groups)
     if options.check:
@@ -147,7 +147,7 @@ def _replayed(backend: Backend, sources: Sequence[Reader], options: Options) -> 
     return result
 
 
-def _all_plans(backend: Backend, sources: Sequence[Reader], options: Options) -> Mapping[int, Plan]:
+def all_plans(backend: Backend, sources: Sequence[Reader], options: Options) -> Mapping[int, Plan]:
     """Exchanges the plans of all ranks. Raises an error of one rank on all, to avoid a deadlock."""
     mine: Plan | str
     error: Exception | None = None
@@ -167,7 +167,7 @@ def _all_plans(backend: Backend, sources: Sequence[Reader], options: Options) ->
 def _bare(steps: Sequence[Step]) -> list[Step]:
     """Removes times and shares equal steps, so that pickle sends each of them once."""
     seen: dict[Step, Step] = {}
-    bare = (step._replace(start_ns=None, dur_ns=None) for step in steps)
+    bare = (step._replace(start_ns=None, dur_ns=None, node_id=None) for step in steps)
     return [seen.setdefault(step, step) for step in bare]
 
 

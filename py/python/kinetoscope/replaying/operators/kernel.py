@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from kinetoscope.replaying.operators.call import Argument, OperatorCall
+from kinetoscope.replaying.operators.machine import compiled_kernel
 from kinetoscope.replaying.operators.script import ScriptFacts, kernel_text
+from kinetoscope.replaying.operators.unit import UnitKind
 from kinetoscope.replaying.operators.value import RefusedValueError, TensorValue, node_values
 
 if TYPE_CHECKING:
+    from kinetoscope.replaying.operators.unit import Unit
     from kinetoscope.trace import Trace
 
 
@@ -62,3 +65,28 @@ def kernel_script(trace: Trace, file: str, row: Sequence[Any], facts: ScriptFact
     """Returns a script with the source of a kernel and its recorded launch."""
     source = kernel_source(trace, file or "")
     return kernel_text(kernel_call(row, source), source, facts)
+
+
+def loaded_kernels(trace: Trace, units: Sequence[Unit]) -> dict[int, Callable[..., Any]]:
+    """Runs the stored sources of kernels. Returns a function per unit, by its node's id.
+
+    The sources are code: only call this with the user's consent.
+    """
+    sources: dict[str, str] = {}
+    found: dict[int, Callable[..., Any]] = {}
+    for unit in units:
+        if unit.kind != UnitKind.KERNEL or not unit.kernel_file or not unit.name.isidentifier():
+            continue
+        kernel = _loaded(trace, unit, sources)
+        if kernel is not None:
+            found[unit.node_id] = kernel
+    return found
+
+
+def _loaded(trace: Trace, unit: Unit, sources: dict[str, str]) -> Callable[..., Any] | None:
+    try:
+        source = sources.setdefault(unit.kernel_file or "", kernel_source(trace, unit.kernel_file or ""))
+        num_arguments = num_launch_arguments(source, unit.name)
+    except RefusedValueError:
+        return None
+    return compiled_kernel(source, unit.name, num_arguments)
