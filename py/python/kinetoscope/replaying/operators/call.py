@@ -83,8 +83,10 @@ def node_call(row: Sequence[Any]) -> OperatorCall:
 
 
 def _checked(value: Value, parameter: Parameter) -> Value:
-    """Refuses values that no trace records. A generator is that of the device."""
+    """Refuses values that no trace records. Generator and stream are those of the device."""
     if isinstance(value, OpaqueValue):
+        if parameter.type == "Stream":
+            return value
         if parameter.type in {"Generator?", "Generator"}:
             return None
         raise RefusedValueError(f"the argument {parameter.name} is not recorded ({value.kind})")

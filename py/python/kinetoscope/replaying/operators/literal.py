@@ -6,7 +6,7 @@ import math
 import re
 
 from kinetoscope.replaying.operators.schema import Parameter
-from kinetoscope.replaying.operators.value import DeviceValue, RefusedValueError, Value
+from kinetoscope.replaying.operators.value import DeviceValue, OpaqueValue, RefusedValueError, Value
 
 _TYPES = (
     *("uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64"),
@@ -43,8 +43,8 @@ def literal(value: Value, parameter: Parameter | None = None, device: str = "DEV
         return repr(value) if math.isfinite(value) else f'float("{value}")'
     if isinstance(value, str):
         return ascii(value).replace(" ", "\\x20")  # no blanks, so that lines break outside of texts
-    if isinstance(value, DeviceValue):
-        return device
+    if isinstance(value, (DeviceValue, OpaqueValue)):
+        return device if isinstance(value, DeviceValue) else "torch.cuda.current_stream()"
     if isinstance(value, list):
         return f"[{', '.join(literal(item, None, device) for item in value)}]"
     if value is None or isinstance(value, int):

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, final
 from kinetoscope.replaying.operators.index_range import IndexRange
 from kinetoscope.replaying.operators.literal import torch_name
 from kinetoscope.replaying.operators.schema import Parameter, Signature
-from kinetoscope.replaying.operators.value import DeviceValue, RefusedValueError, TensorValue, Value
+from kinetoscope.replaying.operators.value import DeviceValue, OpaqueValue, RefusedValueError, TensorValue, Value
 
 _NS = 1e6
 """Nanoseconds of a millisecond, in which torch measures events."""
@@ -89,6 +89,8 @@ class Machine:
             return getattr(self.torch, name)
         if isinstance(value, DeviceValue):
             return self.device(value.name)
+        if isinstance(value, OpaqueValue):
+            return self.torch.cuda.current_stream()
         if parameter is not None and parameter.name == "pin_memory" and not self.is_on_gpu:
             return None if value is None else False
         if isinstance(value, list):

@@ -134,7 +134,7 @@ def _dry(sources: Sequence[Reader], options: OperatorOptions) -> OperatorReplay:
         trace = source()
         found = units(trace, options.choice)
         plan = storage_plan(found)
-        reasons = {at: unit.reason for at, unit in enumerate(found) if unit.reason}
+        reasons = {at: reason for at, unit in enumerate(found) if (reason := unit.reason or _lacking(trace, unit))}
         samples += operator_samples(found, reasons)
         if rank == 0:
             notes += [*plan_notes(plan), *_recorded_memory(trace)]
@@ -142,6 +142,20 @@ def _dry(sources: Sequence[Reader], options: OperatorOptions) -> OperatorReplay:
     result = OperatorReplay(samples, 0, len(sources), notes)
     result.planned_bytes = planned
     return result
+
+
+def _lacking(trace: Trace, unit: Unit) -> str:
+    """Returns why a generated kernel has no source to run; empty if it has one."""
+    if unit.kind != UnitKind.KERNEL:
+        return ""
+    from kinetoscope.replaying.operators.kernel import kernel_source, num_launch_arguments
+    from kinetoscope.replaying.operators.value import RefusedValueError
+
+    try:
+        num_launch_arguments(kernel_source(trace, unit.kernel_file or ""), unit.name)
+    except RefusedValueError as error:
+        return str(error)
+    return ""
 
 
 def _recorded_memory(trace: Trace) -> list[str]:
