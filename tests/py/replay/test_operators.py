@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -349,3 +350,39 @@ def test_a_storage_lives_until_its_last_use(recordings: dict[str, Path]) -> None
     assert len(freed) == len(set(freed))
     assert {number for number, life in enumerate(plan.lives) if life.is_freed} == set(freed)
     assert plan.peak_bytes["cpu"] > plan.external_bytes["cpu"] > 0
+
+
+SAVED = """
+import sys
+import kinetoscope as ks, torch
+table, ids = torch.nn.Embedding(1000, 4), torch.tensor([[1, 2], [3, 999]])
+with ks.profile(sys.argv[1], wait=0, warmup=1, active=1, repeat=1, execution_trace="same") as prof:
+    for _ in range(2):
+        table(ids)
+        prof.step()
+"""
+
+
+def test_saved_indices_are_taken(tmp_path: Path) -> None:
+    prefix = "ENABLE_PYTORCH_EXECUTION_TRACE_SAVE_INTEGRAL_TENSOR_"
+    environment = {**os.environ, f"{prefix}RANGE": "1", f"{prefix}DATA": "aten::embedding"}
+    folder = tmp_path / "saved"
+    subprocess.run([sys.executable, "-c", SAVED, folder], env=environment, check=True, capture_output=True)
+    seen: list[Any] = []
+    result = replayed(folder, replace={"aten::embedding": _seen(seen)})
+    assert seen[-1] == [[1, 2], [3, 999]]
+    assert "took saved values of 1 argument" in result.notes
+    for path in folder.glob("*_resources/*.dat"):
+        path.unlink()
+    replayed(folder, replace={"aten::embedding": _seen(seen)})
+    assert seen[-1] != [[1, 2], [3, 999]]
+    (unit,) = [unit for unit in units(only(folder), UnitChoice()) if unit.name == "aten::embedding"]
+    assert unit.recorded_ranges == {1: 999}
+
+
+def _seen(found: list[Any]) -> Any:
+    def lookup(weight: Any, indices: Any, *_: Any) -> Any:
+        found.append(indices.tolist())
+        return weight[indices]
+
+    return lookup

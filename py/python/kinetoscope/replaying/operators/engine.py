@@ -5,9 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, NamedTuple, final
 
 from kinetoscope.replaying.operators.prepared import PreparedUnit, Storages, is_number
+from kinetoscope.replaying.operators.saved_values import SavedValues
 from kinetoscope.replaying.operators.storage import StoragePlan
 from kinetoscope.replaying.operators.unit import Unit, UnitKind
 
@@ -23,33 +24,41 @@ _MAX_REASON = 200
 Communicate = Callable[[Unit], None]
 
 
+class EngineParts(NamedTuple):
+    """Parts of a replay that the trace alone does not have."""
+
+    kernels: Mapping[int, Operator]
+    """Generated kernels by the id of their node."""
+    saved: SavedValues
+    replaced: Replacements
+    communicate: Communicate | None
+    """Runs the communications of a unit; None without other ranks."""
+
+
 @final
 class Engine:
     """Passes over the operators of a rank."""
 
-    def __init__(
-        self,
-        machine: Machine,
-        units: Sequence[Unit],
-        plan: StoragePlan,
-        kernels: Mapping[int, Operator],
-        replaced: Replacements,
-        communicate: Communicate | None,
-    ) -> None:
-        self._machine, self._plan, self._communicate, self._replaced = machine, plan, communicate, replaced
+    def __init__(self, machine: Machine, units: Sequence[Unit], plan: StoragePlan, parts: EngineParts) -> None:
+        self._machine, self._plan = machine, plan
+        self._communicate, self._replaced = parts.communicate, parts.replaced
         self._storages = Storages(machine, plan)
         self.prepared = [
-            PreparedUnit(machine, unit, places, kernels.get(unit.node_id))
+            PreparedUnit(machine, unit, places, parts.kernels.get(unit.node_id))
             for unit, places in zip(units, plan.places, strict=True)
         ]
         self.mismatches: dict[int, int] = {}
         """Units with results of other shapes or strides than recorded."""
         for each in self.prepared:
-            if each.unit.kind == UnitKind.COMMUNICATION and not each.reason and communicate is None:
+            if each.unit.kind == UnitKind.COMMUNICATION and not each.reason and self._communicate is None:
                 each.reason = "communications need a process per rank (torchrun)"
             elif each.unit.kind == UnitKind.KERNEL and not each.reason and each.operator is None:
                 each.reason = "the source of the kernel is not beside the trace"
 
+            each.saved = {
+                place: machine.saved(each.places.inputs[place].value, content)
+                for place, content in parts.saved.get(each.unit.node_id, {}).items()
+            }
         self.step_ns = 0
         """Time of the last measured pass."""
 
@@ -101,6 +110,8 @@ class Engine:
             return
         made: Any = None
         if each.can_run and each.operator is not None:
+            for place, content in each.saved.items():
+                self._storages.tensor(each.places.inputs[place]).copy_(content)
             given, named = each.arguments(self._storages.tensor)
             for key, value, known in each.indices(given):
                 if key in each.fits_always:

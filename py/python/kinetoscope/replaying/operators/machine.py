@@ -124,6 +124,11 @@ class Machine:
         """Returns a scale that keeps sums of products near the size of their inputs."""
         return max(2 / max(math.prod(first.shape[1:]), 1), _SMALLEST) if len(first.shape) > 1 else 1.0
 
+    def saved(self, value: TensorValue, content: bytes) -> Any:
+        """Returns a tensor with saved contents."""
+        found = self.torch.frombuffer(bytearray(content), dtype=getattr(self.torch, value.dtype))
+        return found.reshape(value.shape).to(self.device(value.device))
+
     def tensor(self, storage: Any, value: TensorValue) -> Any:
         """Returns a part of a storage."""
         empty = self.torch.empty(0, dtype=getattr(self.torch, value.dtype), device=storage.device)

@@ -27,6 +27,8 @@ class PreparedUnit:
         self.ranges = {} if unit.call is None else index_ranges(unit.call)
         self.fits_always: set[tuple[int, int]] = set()
         """Indices that do not fit by themselves, so that each pass changes them."""
+        self.saved: dict[int, Any] = {}
+        """Saved values of arguments, by place among their tensors."""
         self.has_numbers = False
         """Whether tensors without dimensions are numbers of Python, which do not set the type."""
         self._changes_layout = _changed(unit)

@@ -10,6 +10,7 @@ from kinetoscope._base import text
 from kinetoscope.replaying.operators.coverage import OperatorSample, operator_samples, plan_notes
 from kinetoscope.replaying.operators.options import OperatorOptions, Replacement, validated
 from kinetoscope.replaying.operators.result import OperatorReplay
+from kinetoscope.replaying.operators.saved_values import SavedValues, saved_values
 from kinetoscope.replaying.operators.storage import StoragePlan, storage_plan
 from kinetoscope.replaying.operators.unit import Unit, UnitKind, units
 from kinetoscope.replaying.source import Reader, readers
@@ -169,7 +170,7 @@ def _recorded_memory(trace: Trace) -> list[str]:
 
 def _replayed(trace: Trace, options: OperatorOptions, place: World, together: Any) -> OperatorReplay:
     from kinetoscope.profiling.rank import local_rank
-    from kinetoscope.replaying.operators.engine import Engine
+    from kinetoscope.replaying.operators.engine import Engine, EngineParts
     from kinetoscope.replaying.operators.machine import Machine
     from kinetoscope.replaying.operators.replaced import Replacements
 
@@ -181,13 +182,15 @@ def _replayed(trace: Trace, options: OperatorOptions, place: World, together: An
     replaced = Replacements(machine, options.replace or {}, {unit.name for unit in found})
     if together is not None:
         together.choose([unit for unit in found if unit.kind == UnitKind.COMMUNICATION])
-    engine = Engine(machine, found, plan, kernels, replaced, None if together is None else together.communicate)
+    saved = saved_values(trace, found)
+    parts = EngineParts(kernels, saved, replaced, None if together is None else together.communicate)
+    engine = Engine(machine, found, plan, parts)
     engine.make_inputs()
     machine.reset_peak()
     times, steps, files = _passes(engine, options, together)
     reasons = {at: each.reason for at, each in enumerate(engine.prepared) if each.reason}
     samples = operator_samples(found, reasons, times)
-    notes = [*machine.notes, *plan_notes(plan), *_recorded_memory(trace), *_mismatches(engine)]
+    notes = [*machine.notes, *_saved_notes(saved), *plan_notes(plan), *_recorded_memory(trace), *_mismatches(engine)]
     if together is not None:
         samples = together.gathered(samples)
         notes = [*together.notes, *notes]
@@ -258,6 +261,11 @@ def _passes(
             steps.append(engine.step_ns)
             prof.step()
     return times[1:], steps[1:], list(prof.files)
+
+
+def _saved_notes(saved: SavedValues) -> list[str]:
+    number = sum(map(len, saved.values()))
+    return [f"took saved values of {text.plural(number, 'argument')}"] if number else []
 
 
 def _mismatches(engine: Engine) -> list[str]:

@@ -168,7 +168,10 @@ def _note_ranges(units: Sequence[Unit], places: Sequence[UnitPlaces], lives: Seq
         direct = {id(_at(call.arguments[key[0]].value, key[1])): found for key, found in known.items()}
         made = [lives[each.life].range for each in places[at].outputs if lives[each.life].born == at]
         passed = next((found for found in made if found is not None), None)
-        for each in places[at].inputs:
+        recorded = units[at].recorded_ranges or {}
+        for place, each in enumerate(places[at].inputs):
+            if each.value.is_integer and place in recorded:
+                _narrow(lives[each.life], IndexRange(recorded[place] + 1))
             found = direct.get(id(each.value), passed)
             if each.value.is_integer and found is not None:
                 _narrow(lives[each.life], found)

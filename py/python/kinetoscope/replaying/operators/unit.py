@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kinetoscope.replaying.operators.allowed import refusal
@@ -20,7 +21,10 @@ from kinetoscope.replaying.operators.value import (
 if TYPE_CHECKING:
     from kinetoscope.trace import Trace
 
-_COLUMNS = ("parent_id", "kind", "thread", "event_id", "dur_ns", "device_ns", "kernel_backend", "kernel_file", *COLUMNS)
+_COLUMNS = (
+    *("parent_id", "kind", "thread", "event_id", "dur_ns", "device_ns", "kernel_backend", "kernel_file", "attrs"),
+    *COLUMNS,
+)
 _COMMUNICATION = ("c10d::", "_c10d_functional::", "c10d_functional::", "record_param_comms")
 
 
@@ -50,6 +54,8 @@ class Unit(NamedTuple):
     dur_ns: int | None
     device_ns: int | None
     kernel_file: str | None = None
+    recorded_ranges: Mapping[int, int] | None = None
+    """Largest values of tensors of whole numbers, by place among the tensors, if recorded."""
 
     @property
     def can_run(self) -> bool:
@@ -216,7 +222,17 @@ def _made(tree: _Tree, node: dict[str, Any], kind: str, call: OperatorCall | Non
         node["dur_ns"],
         node["device_ns"],
         node["kernel_file"],
+        _ranges(node["attrs"]),
     )
+
+
+def _ranges(attrs: str | None) -> dict[int, int] | None:
+    """Parses `tensor_range`, which has the smallest and the largest value by the place of a tensor."""
+    try:
+        found = json.loads(json.loads(attrs or "{}").get("tensor_range") or "{}")
+        return {int(place): int(high) for place, (low, high) in found.items() if 0 <= int(low) <= int(high)} or None
+    except (ValueError, TypeError, AttributeError, RecursionError):
+        return None
 
 
 def _results(node: dict[str, Any]) -> Sequence[Value]:
