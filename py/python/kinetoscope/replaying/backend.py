@@ -124,6 +124,7 @@ class Backend:
         self._is_own = not self._distributed.is_initialized()
         self.rank, self.size = world
         self._is_on_gpu = options.is_on_gpu
+        self._place = options.init_method
         self._timeout = options.timeout
         self.device = self._torch.device("cuda", local_rank()) if options.is_on_gpu else self._torch.device("cpu")
         self._name = options.backend_name
@@ -142,7 +143,7 @@ class Backend:
     def _begin(self, world: World) -> None:
         limit = timedelta(seconds=self._timeout)
         if self._is_own:
-            place = meeting_place()
+            place = self._place or meeting_place()
             with _raised_as(TimeoutError, f"expected {world.size} ranks at {place} (MASTER_ADDR), found fewer"):
                 self._distributed.init_process_group(
                     "gloo", init_method=place, rank=world.rank, world_size=world.size, timeout=limit
