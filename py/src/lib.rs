@@ -40,8 +40,8 @@ mod _native {
 
     #[pymodule_export]
     use crate::analysis::{
-        analyses_json, analyze, analyze_job, check, diff, diff_of_jobs, flame_changes, flame_changes_of_jobs, gate,
-        typical_trace,
+        analyses_json, analyze, analyze_job, check, diff, diff_of_jobs, diff_of_nodes, flame_changes,
+        flame_changes_of_jobs, gate, typical_trace,
     };
     #[pymodule_export]
     use crate::chart::{Plot, base85, chart};
@@ -68,7 +68,7 @@ mod _native {
     #[pymodule_export]
     use crate::reading::Reading;
     #[pymodule_export]
-    use crate::replay::{replay_plan, replayed};
+    use crate::replay::{replay_plan, replayed, replayed_operators};
     #[pymodule_export]
     use crate::schema::schema_json;
     #[pymodule_export]

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use kinetoscope::replay::{PLAN, ReplaySample, measured, plan};
+use kinetoscope::replay::{OperatorSample, PLAN, ReplaySample, measured, operators_measured, plan};
 use pyo3::prelude::*;
 
 use crate::memory::detached;
@@ -38,4 +38,23 @@ pub(crate) fn replayed(py: Python<'_>, samples: Vec<Measurement>) -> PyResult<Ta
         replayed_ns: sample.9,
     };
     detached(py, || measured(samples.into_iter().map(sample).collect())).map(Table::new)
+}
+
+/// Name, calls, calls that ran, recorded time of all and of those that ran, replayed time, why the
+/// others did not run.
+type OperatorMeasurement = (String, i64, i64, Option<i64>, Option<i64>, Option<i64>, String);
+
+/// The operators of all ranks as a table.
+#[pyfunction]
+pub(crate) fn replayed_operators(py: Python<'_>, samples: Vec<OperatorMeasurement>) -> PyResult<Table> {
+    let sample = |sample: OperatorMeasurement| OperatorSample {
+        name: sample.0,
+        num_calls: sample.1,
+        num_run: sample.2,
+        recorded_ns: sample.3,
+        recorded_run_ns: sample.4,
+        replayed_ns: sample.5,
+        reason: sample.6,
+    };
+    detached(py, || operators_measured(samples.into_iter().map(sample).collect())).map(Table::new)
 }

@@ -20,7 +20,7 @@ LAYERS = Layers(
             *("_analysis", "_export", "_load", "_remote"),
             *("chakra", "flight_recorder", "memory", "table", "tables", "trace", "trace_set"),
         },
-        "hosts": {"_cli", "_notebook", "_report", "callbacks", "hta", "profiling", "pytest_plugin", "replay"},
+        "hosts": {"_cli", "_notebook", "_report", "callbacks", "hta", "profiling", "pytest_plugin", "replaying"},
     },
     may_import={
         "native": set(),
@@ -32,7 +32,8 @@ LAYERS = Layers(
     exceptions={
         ("_analysis", "_report"): "AnalysisResult.plot(), diff.report(), a summary's HTML: imported at the call",
         ("_analysis", "_notebook"): "ks.diff(a, b).timeline(), imported at the call",
-        ("chakra", "replay"): "job.to_chakra() compares the ranks as a replay does, imported at the call",
+        ("_analysis", "replaying"): "trace.benchmark(), imported at the call",
+        ("chakra", "replaying"): "job.to_chakra() compares the ranks as a replay does, imported at the call",
         ("trace", "_report"): "trace.report(), render_static() and its HTML, imported at the call",
         ("memory", "_report"): "snapshot.report(), imported at the call",
         ("trace", "_notebook"): "trace.timeline(), imported at the call",
@@ -59,7 +60,7 @@ LIBRARIES = {
     "pytest": {"pytest_plugin"},
     "rich": {"_base.progress", "_cli.terminal"},
     "tomli": {"_analysis.budget_file"},
-    "torch": {"profiling", "replay"},
+    "torch": {"profiling", "replaying"},
     "pytorch_lightning": {"callbacks"},
     "traitlets": {"_notebook.widget"},
     "transformers": {"callbacks"},
@@ -171,7 +172,7 @@ def test_what_differs_between_versions_of_torch_is_in_one_module() -> None:
         for name, source in sources().items()
         if any(found.module.split(".")[0] == "torch" for found in python.imports(source))
     }
-    assert knowing == {f"{PACKAGE}/profiling/pytorch.py", f"{PACKAGE}/replay/backend.py"}
+    assert knowing == {f"{PACKAGE}/profiling/pytorch.py", f"{PACKAGE}/replaying/backend.py"}
 
 
 def test_no_large_circle_of_files() -> None:

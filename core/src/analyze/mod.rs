@@ -84,6 +84,8 @@ pub(crate) use critical_path::{BoundRow, DrawnStep, by_bound, drawn_steps, drawn
 pub use critical_path::{
     CriticalPath, PathBound, PathEdge, PathGraph, PathKind, PathNode, PathRow, WhatIf, critical_path, path_rows,
 };
+#[cfg(feature = "python-reports")]
+pub use diff::node_changes;
 pub use diff::{ChangedName, changed, diff, diff_jobs, diff_parts};
 #[cfg(feature = "gates")]
 pub use diff::{check, gate};

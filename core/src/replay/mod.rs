@@ -4,6 +4,7 @@ mod argument;
 mod call;
 mod measured;
 mod message;
+mod operator_sample;
 mod param;
 mod param_message;
 
@@ -15,6 +16,7 @@ use call::RecordedCall;
 pub use call::ReplayCall;
 pub use measured::{ReplayMeasurement, ReplaySample, measured};
 use message::put_numbers;
+pub use operator_sample::{OperatorSample, operators_measured};
 pub use param::{ParamCounts, write_param_collectives, write_param_comms};
 
 /// The collectives of a rank in their order.

@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use super::schema_table::{SchemaTable, TableOwner};
+#[cfg(feature = "python-reports")]
+use crate::analyze::node_changes;
 use crate::analyze::tables::MEMORY_HOLDERS;
 use crate::analyze::{
     ANALYSES, AnalysisResult, KERNEL_SOURCES, diff, flame_changes, memory_growth, memory_of_snapshot,
@@ -14,7 +16,7 @@ use crate::analyze::{FlightJob, flight_events, flight_job_tables};
 use crate::analyze::{check, gate};
 use crate::link::LinkedTrace;
 use crate::memory::{MemorySnapshot, MemoryTimeline};
-use crate::replay::{PLAN, measured};
+use crate::replay::{PLAN, measured, operators_measured};
 use crate::table::{
     CAPTURED, CHAKRA_TABLES, FLIGHT_TABLES, MEMORY_SNAPSHOT_TABLES, MEMORY_TIMELINE_TABLES, RANK_TABLES, TABLES, Table,
 };
@@ -51,6 +53,7 @@ pub fn schema() -> Vec<SchemaTable> {
     all.extend(answered("memory_timeline", "memory", &memory_of_timeline(&MemoryTimeline::default())));
     let replay = TableOwner::recording("replay");
     all.extend([replay.table(&PLAN), replay.rows(&*measured(Vec::new()))]);
+    all.push(replay.rows(&*operators_measured(Vec::new())));
     all
 }
 
@@ -77,6 +80,8 @@ fn analyzed() -> Vec<SchemaTable> {
     all.extend(diff(&empty, &empty, "{}").map(|result| answered("trace", "diff", &result)).unwrap_or_default());
     #[cfg(feature = "gates")]
     all.extend(decided(&empty));
+    #[cfg(feature = "python-reports")]
+    all.push(TableOwner { of: "trace", analysis: Some("diff") }.rows(&*node_changes(&empty, &empty)));
     let flames = flame_changes(&empty, &empty, "{}");
     all.extend(flames.map(|result| answered("trace", "diff_flamegraph", &result)).unwrap_or_default());
     all

@@ -37,7 +37,8 @@ if TYPE_CHECKING:
     from kinetoscope.flight_recorder import FlightRecorder, FlightRecorderSet
     from kinetoscope.memory import MemorySnapshot, MemoryTimeline
     from kinetoscope.profiling.profiler import profile
-    from kinetoscope.replay.replay import replay_comms
+    from kinetoscope.replaying.operators.run import replay
+    from kinetoscope.replaying.replay import replay_comms
     from kinetoscope.table import Table
     from kinetoscope.tables import Tables
     from kinetoscope.trace_set import TraceSet
@@ -57,7 +58,8 @@ else:
             "diff": "kinetoscope._analysis.differences",
             "profile": "kinetoscope.profiling.profiler",
             "read_dir": "kinetoscope._load.job",
-            "replay_comms": "kinetoscope.replay.replay",
+            "replay": "kinetoscope.replaying.operators.run",
+            "replay_comms": "kinetoscope.replaying.replay",
         },
     )
 
@@ -91,6 +93,7 @@ __all__ = [
     "profile",
     "read",
     "read_dir",
+    "replay",
     "replay_comms",
     "use_cache",
 ]

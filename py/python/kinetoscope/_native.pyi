@@ -33,6 +33,7 @@ __all__ = [
     "communications",
     "diff",
     "diff_of_jobs",
+    "diff_of_nodes",
     "events_of_flight",
     "execution_beside",
     "fitting",
@@ -63,6 +64,7 @@ __all__ = [
     "redacted",
     "replay_plan",
     "replayed",
+    "replayed_operators",
     "report_comparisons",
     "respond",
     "schema_json",
@@ -246,6 +248,7 @@ def answer_of_replies(
     traces: Sequence[tuple[int | None, Trace]], replies: Sequence[Sequence[bytes]], name: str, request: str
 ) -> tuple[list[Table], str | None, Plot | None]: ...
 def diff(before: Trace, after: Trace, request: str) -> tuple[list[Table], str | None, Plot | None]: ...
+def diff_of_nodes(before: Trace, after: Trace) -> Table: ...
 def diff_of_jobs(
     before: Sequence[tuple[int | None, Trace]],
     after: Sequence[tuple[int | None, Trace]],
@@ -278,6 +281,9 @@ def replayed(
     samples: Sequence[
         tuple[str, str, int, str, int, int, tuple[int | None, int | None], int, Sequence[int], Sequence[int]]
     ],
+) -> Table: ...
+def replayed_operators(
+    samples: Sequence[tuple[str, int, int, int | None, int | None, int | None, str]],
 ) -> Table: ...
 def infer_groups(
     calls: str, candidates: Sequence[tuple[int, Sequence[int]]]

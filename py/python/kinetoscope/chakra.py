@@ -99,8 +99,8 @@ def write_rank(trace: Trace, path: str | os.PathLike[str]) -> Chakra:
 
 def expect_agreement(job: TraceSet, *, allow_mismatches: bool) -> None:
     """Raises DisagreementError if ranks of a job lack calls of others; warns if that is allowed."""
-    from kinetoscope.replay.agree import DisagreementError
-    from kinetoscope.replay.compare import compare_ranks
+    from kinetoscope.replaying.agree import DisagreementError
+    from kinetoscope.replaying.compare import compare_ranks
 
     comparison = compare_ranks(job)
     if comparison.mismatch and not allow_mismatches:

@@ -6,6 +6,7 @@ import os
 from functools import cached_property
 
 from kinetoscope import _native
+from kinetoscope._analysis.benchmarks import Benchmarks
 from kinetoscope._analysis.files_beside import FilesBeside
 from kinetoscope._analysis.methods import Analyses
 from kinetoscope._base import lazy
@@ -15,7 +16,7 @@ from kinetoscope._export.analysis_files import AnalysisFiles
 from kinetoscope._export.trace_files import TraceFiles
 
 
-class Trace(Analyses, FilesBeside, TraceFiles, AnalysisFiles):
+class Trace(Analyses, FilesBeside, Benchmarks, TraceFiles, AnalysisFiles):
     """A Kineto trace, an Execution Trace, or both, linked. Returned by `kinetoscope.read`.
 
     Tables are Arrow tables (see `Table`); times are integer nanoseconds. The `id` of an event is

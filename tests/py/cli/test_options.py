@@ -48,9 +48,25 @@ LINES: dict[str, tuple[list[str], list[str]]] = {
     "trim": (["t.json", "-o", "x.json"], [*NAMED, "--start-ns", "1", "--end-ns", "2", "--redact"]),
     "run": (["train.py"], []),
     "nsys": ([], ["-o", "x", "--", "python", "train.py"]),
+    "bench": (["t.json"], ["--operator", "aten::mm", "--top", "3", "--namespaces", "fbgemm", "-o", "x", *READING]),
+    "replay": (
+        ["t.json"],
+        ["--mode", "compute", "--dry-run", "--skip", "aten::mm", "--node-id", "3", "--timeout", "1.5", *WRITING],
+    ),
     "replay-comms": (
         ["--trace-path", "traces"],
-        ["--backend", "gloo", "--allow-ops", "barrier", "--timeout", "1.5", "--max-msg-cnt", "3", *WRITING],
+        [
+            "--backend",
+            "gloo",
+            "--allow-ops",
+            "barrier",
+            "--timeout",
+            "1.5",
+            "--max-msg-cnt",
+            "3",
+            "--auto-shrink",
+            *WRITING,
+        ],
     ),
 }
 EXAMPLES = [(name, line) for name, (short, more) in LINES.items() for line in (short, [*short, *more])]

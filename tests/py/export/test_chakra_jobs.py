@@ -9,7 +9,7 @@ from typing import Any
 import kinetoscope as ks
 import pytest
 from kinetoscope._cli.main import main
-from kinetoscope.replay.agree import DisagreementError
+from kinetoscope.replaying.agree import DisagreementError
 
 TENSOR = "GenericList[Tensor(float)]"
 

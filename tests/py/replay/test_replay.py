@@ -11,12 +11,12 @@ from typing import Any
 import kinetoscope as ks
 import pytest
 from kinetoscope._cli.main import main
-from kinetoscope.replay.agree import DisagreementError, agree
-from kinetoscope.replay.contents import expected, given
-from kinetoscope.replay.infer import infer
-from kinetoscope.replay.message import Group, Message
-from kinetoscope.replay.plan import Step
-from kinetoscope.replay.shrink import shrunk
+from kinetoscope.replaying.agree import DisagreementError, agree
+from kinetoscope.replaying.contents import expected, given
+from kinetoscope.replaying.infer import infer
+from kinetoscope.replaying.message import Group, Message
+from kinetoscope.replaying.plan import Step
+from kinetoscope.replaying.shrink import shrunk
 
 pytestmark = pytest.mark.unit
 
@@ -352,3 +352,35 @@ def test_a_dry_run_needs_no_torch(tmp_path: Path) -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (0, "1\n"), done.stderr
+
+
+def test_options_under_the_names_of_param(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = str(data / "mlp_gloo")
+    named = ["--auto-shrink", "--allow-list", "all_reduce", "--max-msg-cnt", "0", "--bitwidth", "8", "--reuse-tensors"]
+    assert main(["replay-comms", "--trace-path", f"{folder},{folder}", "--dry-run", *named]) == 0
+    said = capsys.readouterr()
+    assert said.out.count("all_reduce") == 2, "each path has its table"
+    assert "--bitwidth has no effect: messages are replayed with their recorded types" in said.err
+    assert "--reuse-tensors has no effect" in said.err
+    assert main(["replay-comms", "--trace-path", folder, "--enable-profiler", "--dry-run"]) == 2
+    assert "expected --output-path DIR with --enable-profiler" in capsys.readouterr().err
+
+
+def test_one_trace_for_all_ranks(data: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "one"
+    folder.mkdir()
+    (folder / "torch_et_0.json.gz").write_bytes((data / "mlp_gloo/torch_et_0.json.gz").read_bytes())
+    with pytest.raises(ValueError, match="expected 2 ranks as recorded, found 1"):
+        ks.replay_comms(folder, dry_run=True)
+    (folder / "torch_et_1.json.gz").write_bytes((data / "mlp_gloo/torch_et_1.json.gz").read_bytes())
+    assert ks.replay_comms(folder, dry_run=True, use_one_trace=True).num_ranks == 2
+
+
+def test_variables_of_mvapich(monkeypatch: pytest.MonkeyPatch) -> None:
+    from kinetoscope.replaying.world import world
+
+    for name in ("RANK", "WORLD_SIZE", "SLURM_PROCID", "SLURM_NTASKS"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("MV2_COMM_WORLD_RANK", "3")
+    monkeypatch.setenv("MV2_COMM_WORLD_SIZE", "8")
+    assert world() == (3, 8)

@@ -108,7 +108,7 @@ def test_ranks_that_disagree_say_so_instead_of_waiting(two: Path, tmp_path: Path
 IN_PYTHON = """
 import sys
 import kinetoscope as ks
-from kinetoscope.replay import backend, replay
+from kinetoscope.replaying import backend, replay
 
 {before}
 try:

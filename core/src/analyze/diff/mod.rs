@@ -11,6 +11,8 @@ mod device_work;
 mod gate;
 mod iterations;
 mod name_keys;
+#[cfg(feature = "python-reports")]
+mod nodes;
 mod parts;
 mod recorded;
 mod samples;
@@ -47,6 +49,8 @@ pub use changed_name::{ChangedName, changed};
 use device_parts::{DeviceParts, device_parts};
 #[cfg(feature = "gates")]
 pub use gate::gate;
+#[cfg(feature = "python-reports")]
+pub use nodes::node_changes;
 use side::DiffSide;
 
 /// Compares two traces; `request` is a JSON object with the selection for both.

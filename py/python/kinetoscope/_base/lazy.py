@@ -9,6 +9,7 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from collections.abc import Sequence as Sequence
     from concurrent.futures import Executor as Executor
     from pathlib import Path as Path
     from typing import Any as Any
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from kinetoscope.chakra import Chakra as Chakra
     from kinetoscope.flight_recorder import FlightRecorderSet as FlightRecorderSet
     from kinetoscope.memory import MemorySnapshot as MemorySnapshot
+    from kinetoscope.replaying.operators.benchmark import Benchmark as Benchmark
     from kinetoscope.table import Table as Table
     from kinetoscope.trace import Trace as Trace
     from kinetoscope.trace_set import TraceSet as TraceSet
@@ -77,6 +79,7 @@ if not TYPE_CHECKING:
         {
             "AnalysisResult": "kinetoscope._analysis.result",
             "Any": "typing",
+            "Benchmark": "kinetoscope.replaying.operators.benchmark",
             "Cache": "kinetoscope._io.source",
             "Capture": "kinetoscope._load.captures",
             "Chakra": "kinetoscope.chakra",
@@ -111,6 +114,7 @@ if not TYPE_CHECKING:
             "Verdict": "kinetoscope._analysis.verdict",
             "EventSelection": "kinetoscope._analysis.selection",
             "NamedPart": "kinetoscope._analysis.selection",
+            "Sequence": "collections.abc",
             "Selection": "kinetoscope._analysis.selection",
             "pandas": "pandas",
             "polars": "polars",

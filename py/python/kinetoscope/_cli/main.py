@@ -22,7 +22,9 @@ from kinetoscope._cli.sql import SQL
 from kinetoscope._cli.summary import DOCTOR, SUMMARY
 from kinetoscope._cli.trim import TRIM
 from kinetoscope.profiling.commands import NSYS, RUN
-from kinetoscope.replay.commands import REPLAY
+from kinetoscope.replaying.bench_command import BENCH
+from kinetoscope.replaying.commands import REPLAY
+from kinetoscope.replaying.replay_command import REPLAY_OPERATORS
 
 COMMANDS = CommandGroup(
     "kinetoscope",
@@ -33,7 +35,7 @@ COMMANDS = CommandGroup(
     metavar="COMMAND",
     commands=lambda: (
         *(SUMMARY, ANALYZE, DIFF, CHECK, SQL, REPORT, VIEW, EXPORT, CHAKRA, DOCTOR, LINK, EDIT, TRIM),
-        *(RUN, NSYS, REPLAY),
+        *(RUN, NSYS, BENCH, REPLAY_OPERATORS, REPLAY),
     ),
 )
 """The program, with its commands in the order of the help."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from kinetoscope import _native
-from kinetoscope.replay.agree import DisagreementError, Place, Steps
-from kinetoscope.replay.message import Group, Message, call
-from kinetoscope.replay.pairs import Pairs
+from kinetoscope.replaying.agree import DisagreementError, Place, Steps
+from kinetoscope.replaying.message import Group, Message, call
+from kinetoscope.replaying.pairs import Pairs
 
 _SHOWN = 4
 

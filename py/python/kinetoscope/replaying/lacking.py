@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from kinetoscope.replay.message import Group, Message
-from kinetoscope.replay.plan import Step
+from kinetoscope.replaying.message import Group, Message
+from kinetoscope.replaying.plan import Step
 
 _Numbered = dict[int, Message]
 

@@ -12,8 +12,8 @@ from kinetoscope._base import text
 from kinetoscope.table import Table
 
 if TYPE_CHECKING:
-    from kinetoscope.replay.message import Message
-    from kinetoscope.replay.plan import Step
+    from kinetoscope.replaying.message import Message
+    from kinetoscope.replaying.plan import Step
 
 _NO_GROUP = 1
 

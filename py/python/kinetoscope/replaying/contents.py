@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import reduce
 from operator import mul
 
-from kinetoscope.replay.message import Message
+from kinetoscope.replaying.message import Message
 
 _SUM_OF_MANY = 64
 _VALUES = 11

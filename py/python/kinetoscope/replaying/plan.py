@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kinetoscope import _native
 from kinetoscope._base import text
-from kinetoscope.replay.message import SUPPORTED, Group, Message, canonical
+from kinetoscope.replaying.message import SUPPORTED, Group, Message, canonical
 from kinetoscope.table import Table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from kinetoscope.replay.options import Options
+    from kinetoscope.replaying.options import Options
     from kinetoscope.trace import Trace
 
 _ELEMENT_BYTES = 1
@@ -37,6 +37,8 @@ class Step(NamedTuple):
     dur_ns: int | None = None
     seq: int | None = None
     """Sequence number in its group, if recorded."""
+    node_id: int | None = None
+    """Node of the Execution Trace."""
 
 
 class Plan(NamedTuple):
@@ -98,7 +100,7 @@ def _steps(
         name = canonical(row["collective"])
         if name == "wait":
             if row["wait_of"] in places:
-                steps.append(Step(None, places[row["wait_of"]]))
+                steps.append(Step(None, places[row["wait_of"]], node_id=row["node_id"]))
             continue
         if row["collective"] not in SUPPORTED:
             dropped[name, "not supported"] += 1
@@ -116,7 +118,7 @@ def _steps(
         _expect_size(message, row["node_id"], options.max_msg_bytes)
         message = seen.setdefault(message, message)
         times = (row["start_ns"], row["dur_ns"])
-        steps.append(Step(message, None, row["batch"], row["is_async"], *times, row["seq"]))
+        steps.append(Step(message, None, row["batch"], row["is_async"], *times, row["seq"], row["node_id"]))
     return steps, False, dropped
 
 

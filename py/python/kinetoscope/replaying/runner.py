@@ -6,11 +6,11 @@ import time
 from collections.abc import Callable, Sequence
 from typing import final
 
-from kinetoscope.replay.backend import Backend, Buffers, Work
-from kinetoscope.replay.contents import expected, given
-from kinetoscope.replay.message import Message
-from kinetoscope.replay.options import Options
-from kinetoscope.replay.plan import Step
+from kinetoscope.replaying.backend import Backend, Buffers, Work
+from kinetoscope.replaying.contents import expected, given
+from kinetoscope.replaying.message import Message
+from kinetoscope.replaying.options import Options
+from kinetoscope.replaying.plan import Step
 
 _MAX_OPEN_BYTES = 2 << 30
 """Maximum memory of communications without a wait so far."""
@@ -31,25 +31,32 @@ class Runner:
         self._numbers: dict[object, int] = {}
         self._number_of: dict[int, int] = {}
         self.wrong: list[str] = []
+        self._next = 0
+        self._keep_pace = self._pace()
 
     def run(self) -> dict[int, int]:
         """Runs all steps. Returns durations in ns by index of the step.
 
         Raises TimeoutError if a communication does not complete in time.
         """
-        pace = self._pace()
-        at = 0
-        while at < len(self._steps):
-            step = self._steps[at]
-            pace(step)
+        self.advance(len(self._steps))
+        return self.finish()
+
+    def advance(self, end: int) -> None:
+        """Runs the steps before `end` that have not run."""
+        while self._next < end:
+            at, step = self._next, self._steps[self._next]
+            self._next += 1
+            self._keep_pace(step)
             if step.message is None:
                 self._wait_for(step.wait_of)
             elif step.message.is_p2p:
-                at = self._exchange(at)
-                continue
+                self._next = self._exchange(at)
             else:
                 self._collective(at, step, step.message)
-            at += 1
+
+    def finish(self) -> dict[int, int]:
+        """Waits for all that is open. Returns durations in ns by index of the step."""
         self._end_p2p()
         for place in list(self._open):
             self._wait_for(place)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, final
 
-from kinetoscope.replay.message import Group, Message
+from kinetoscope.replaying.message import Group, Message
 
 Place = tuple[int, int]
 

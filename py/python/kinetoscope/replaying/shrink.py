@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kinetoscope.replay.message import Group, Message
+from kinetoscope.replaying.message import Group, Message
 
 _PER_RANK = {"gather", "scatter"}
 

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from kinetoscope._base import text
-from kinetoscope.replay.agree import Agreement, Place, agree
-from kinetoscope.replay.infer import InferredGroups, infer
-from kinetoscope.replay.message import Group, Message
-from kinetoscope.replay.options import Options
-from kinetoscope.replay.plan import Plan, Step
-from kinetoscope.replay.rebalance import rebalanced
-from kinetoscope.replay.shrink import shrunk
+from kinetoscope.replaying.agree import Agreement, Place, agree
+from kinetoscope.replaying.infer import InferredGroups, infer
+from kinetoscope.replaying.message import Group, Message
+from kinetoscope.replaying.options import Options
+from kinetoscope.replaying.plan import Plan, Step
+from kinetoscope.replaying.rebalance import rebalanced
+from kinetoscope.replaying.shrink import shrunk
 
 
 class Settled(NamedTuple):

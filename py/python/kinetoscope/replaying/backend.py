@@ -9,10 +9,10 @@ from datetime import timedelta
 from typing import Any, final
 
 from kinetoscope.profiling.rank import local_rank
-from kinetoscope.replay.contents import Parts
-from kinetoscope.replay.message import Group, Message
-from kinetoscope.replay.options import Options
-from kinetoscope.replay.world import World, meeting_place
+from kinetoscope.replaying.contents import Parts
+from kinetoscope.replaying.message import Group, Message
+from kinetoscope.replaying.options import Options
+from kinetoscope.replaying.world import World, meeting_place
 
 _NAMES = {
     "byte": "uint8",
@@ -124,6 +124,7 @@ class Backend:
         self._is_own = not self._distributed.is_initialized()
         self.rank, self.size = world
         self._is_on_gpu = options.is_on_gpu
+        self._place = options.init_method
         self._timeout = options.timeout
         self.device = self._torch.device("cuda", local_rank()) if options.is_on_gpu else self._torch.device("cpu")
         self._name = options.backend_name
@@ -142,7 +143,7 @@ class Backend:
     def _begin(self, world: World) -> None:
         limit = timedelta(seconds=self._timeout)
         if self._is_own:
-            place = meeting_place()
+            place = self._place or meeting_place()
             with _raised_as(TimeoutError, f"expected {world.size} ranks at {place} (MASTER_ADDR), found fewer"):
                 self._distributed.init_process_group(
                     "gloo", init_method=place, rank=world.rank, world_size=world.size, timeout=limit

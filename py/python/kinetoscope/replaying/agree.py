@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple, final
 
 from kinetoscope import _native
-from kinetoscope.replay.lacking import lacking
-from kinetoscope.replay.message import Message, call
-from kinetoscope.replay.plan import Step
+from kinetoscope.replaying.lacking import lacking
+from kinetoscope.replaying.message import Message, call
+from kinetoscope.replaying.plan import Step
 
 _SHOWN = 4
 

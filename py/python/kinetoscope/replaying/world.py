@@ -24,11 +24,12 @@ def world() -> World:
     return World(current_rank(), job_size())
 
 
-def meeting_place() -> str:
+def meeting_place(host: str | None = None, port: int | None = None) -> str:
     """Returns the address for `init_process_group`: that of torchrun, else this machine.
 
-    MPI on several machines requires MASTER_ADDR. Each job of MPI or SLURM has its own port.
+    `host` and `port` replace both. MPI on several machines requires MASTER_ADDR. Each job of MPI or
+    SLURM has its own port.
     """
     job = " ".join(os.environ.get(name, "") for name in _JOBS)
-    port = os.environ.get("MASTER_PORT", str(_FIRST_PORT + crc32(job.encode()) % _NUM_PORTS))
-    return f"tcp://{os.environ.get('MASTER_ADDR', '127.0.0.1')}:{port}"
+    default = os.environ.get("MASTER_PORT", str(_FIRST_PORT + crc32(job.encode()) % _NUM_PORTS))
+    return f"tcp://{host or os.environ.get('MASTER_ADDR', '127.0.0.1')}:{default if port is None else port}"

@@ -7,19 +7,19 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from kinetoscope._base import text
-from kinetoscope.replay.options import Options, validated
-from kinetoscope.replay.plan import Plan, Step, plan_of
-from kinetoscope.replay.result import Replay, samples
-from kinetoscope.replay.settle import settle
-from kinetoscope.replay.source import Reader, readers
-from kinetoscope.replay.world import World, world
+from kinetoscope.replaying.options import Options, validated
+from kinetoscope.replaying.plan import Plan, Step, plan_of
+from kinetoscope.replaying.result import Replay, samples
+from kinetoscope.replaying.settle import settle
+from kinetoscope.replaying.source import Reader, readers
+from kinetoscope.replaying.world import World, world
 from kinetoscope.trace import Trace
 from kinetoscope.trace_set import TraceSet
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from kinetoscope.replay.backend import Backend
+    from kinetoscope.replaying.backend import Backend
 
 _SHOWN = 4
 
@@ -46,6 +46,11 @@ def replay_comms(  # noqa: PLR0913 - the options of the command
     check: bool = False,
     timeout: float = 300.0,
     profile: str | os.PathLike[str] | None = None,
+    profiler_num_replays: int | None = None,
+    profiler_num_replays_start: int = 0,
+    init_method: str | None = None,
+    init_only: bool = False,
+    use_one_trace: bool = False,
 ) -> Replay:
     """Replays recorded communications with torch.distributed, and measures them.
 
@@ -62,7 +67,7 @@ def replay_comms(  # noqa: PLR0913 - the options of the command
         warmup_iter: number of passes without measuring.
         num_replays: number of measured passes.
         allow_ops: names of the only communications to replay, such as `all_reduce`.
-        max_msg_cnt: maximum number of communications of each rank.
+        max_msg_cnt: maximum number of communications of each rank; 0 means no limit.
         max_msg_bytes: maximum size of a message in bytes; a larger one is an error.
         use_timestamp: starts each communication at its recorded time after the first. Requires
             Kineto traces.
@@ -73,6 +78,12 @@ def replay_comms(  # noqa: PLR0913 - the options of the command
         check: fills messages with numbers and verifies the results, in an additional pass.
         timeout: timeout in seconds of each communication.
         profile: a folder for a recording of the replay with `ks.profile`.
+        profiler_num_replays: number of measured passes to record. Default: all.
+        profiler_num_replays_start: number of measured passes before the recorded ones.
+        init_method: address for `torch.distributed.init_process_group`, such as
+            `tcp://host:29500`. Default: that of torchrun, else MASTER_ADDR and MASTER_PORT.
+        init_only: compares the plans and creates the process groups, but replays nothing.
+        use_one_trace: every rank replays the first trace. Ranks in it must fit all.
 
     Raises:
         DisagreementError: plans mismatch or would deadlock; raised on all ranks before the replay.
@@ -98,6 +109,11 @@ def replay_comms(  # noqa: PLR0913 - the options of the command
             check,
             timeout,
             None if profile is None else os.fspath(profile),
+            profiler_num_replays,
+            profiler_num_replays_start,
+            init_method,
+            init_only,
+            use_one_trace,
         )
     )
     return replay(readers(job), options)
@@ -105,9 +121,11 @@ def replay_comms(  # noqa: PLR0913 - the options of the command
 
 def replay(sources: Sequence[Reader], options: Options) -> Replay:
     """Replays with validated options."""
+    if options.use_one_trace and sources:
+        sources = [sources[0]] * max(len(sources), world().size)
     if options.dry_run:
         return _dry(sources, options)
-    from kinetoscope.replay.backend import Backend
+    from kinetoscope.replaying.backend import Backend
 
     backend = Backend(world(), options)
     try:
@@ -135,19 +153,19 @@ def _plan(sources: Sequence[Reader], place: World, options: Options) -> Plan:
 
 
 def _replayed(backend: Backend, sources: Sequence[Reader], options: Options) -> Replay:
-    settled = settle(_all_plans(backend, sources, options), options)
+    settled = settle(all_plans(backend, sources, options), options)
     steps = settled.steps[backend.rank]
     backend.make_groups(settled.groups)
     if options.check:
         _check(backend, steps, options)
-    passes, files = _passes(backend, steps, options)
+    passes, files = ([], []) if options.init_only else _passes(backend, steps, options)
     measured = backend.gather_at_first(samples(backend.rank, steps, passes))
     result = Replay([sample for of_rank in measured for sample in of_rank], backend.rank, backend.size, settled.notes)
     result.profile = files
     return result
 
 
-def _all_plans(backend: Backend, sources: Sequence[Reader], options: Options) -> Mapping[int, Plan]:
+def all_plans(backend: Backend, sources: Sequence[Reader], options: Options) -> Mapping[int, Plan]:
     """Exchanges the plans of all ranks. Raises an error of one rank on all, to avoid a deadlock."""
     mine: Plan | str
     error: Exception | None = None
@@ -167,12 +185,12 @@ def _all_plans(backend: Backend, sources: Sequence[Reader], options: Options) ->
 def _bare(steps: Sequence[Step]) -> list[Step]:
     """Removes times and shares equal steps, so that pickle sends each of them once."""
     seen: dict[Step, Step] = {}
-    bare = (step._replace(start_ns=None, dur_ns=None) for step in steps)
+    bare = (step._replace(start_ns=None, dur_ns=None, node_id=None) for step in steps)
     return [seen.setdefault(step, step) for step in bare]
 
 
 def _check(backend: Backend, steps: Sequence[Step], options: Options) -> None:
-    from kinetoscope.replay.runner import Runner
+    from kinetoscope.replaying.runner import Runner
 
     runner = Runner(backend, steps, options, checks=True)
     runner.run()
@@ -182,7 +200,7 @@ def _check(backend: Backend, steps: Sequence[Step], options: Options) -> None:
 
 
 def _passes(backend: Backend, steps: Sequence[Step], options: Options) -> tuple[list[Mapping[int, int]], list[Path]]:
-    from kinetoscope.replay.runner import Runner
+    from kinetoscope.replaying.runner import Runner
 
     def once(_: int) -> Mapping[int, int]:
         backend.meet()
@@ -195,9 +213,9 @@ def _passes(backend: Backend, steps: Sequence[Step], options: Options) -> tuple[
     from kinetoscope.profiling.profiler import profile
 
     passes: list[Mapping[int, int]] = []
-    with profile(
-        options.profile, wait=0, warmup=1, active=options.num_replays, repeat=1, execution_trace="same"
-    ) as prof:
+    start = options.profiler_num_replays_start
+    active = options.profiler_num_replays or options.num_replays - start
+    with profile(options.profile, wait=start, warmup=1, active=active, repeat=1, execution_trace="same") as prof:
         for number in range(1 + options.num_replays):
             passes.append(once(number))
             prof.step()

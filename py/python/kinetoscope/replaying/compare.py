@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from kinetoscope.replay.agree import DisagreementError
-from kinetoscope.replay.options import Options
-from kinetoscope.replay.plan import Plan, plan_of
-from kinetoscope.replay.settle import settle
+from kinetoscope.replaying.agree import DisagreementError
+from kinetoscope.replaying.options import Options
+from kinetoscope.replaying.plan import Plan, plan_of
+from kinetoscope.replaying.settle import settle
 from kinetoscope.trace_set import TraceSet, ranks_and_windows
 
 if TYPE_CHECKING:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from kinetoscope.replay.agree import Meeting, Place
-from kinetoscope.replay.message import Message
+from kinetoscope.replaying.agree import Meeting, Place
+from kinetoscope.replaying.message import Message
 
 
 def rebalanced(meetings: list[Meeting]) -> dict[Place, Message]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from kinetoscope.replay.message import named
+from kinetoscope.replaying.message import named
 
 BACKENDS = ("gloo", "nccl")
 DEVICES = ("cpu", "cuda")
 REBALANCE = ("equal",)
+_SMALLEST = {"num_replays": 1, "max_msg_bytes": 1, "warmup_iter": 0, "max_msg_cnt": 0, "profiler_num_replays": 1}
 
 
 class Options(NamedTuple):
@@ -30,6 +31,11 @@ class Options(NamedTuple):
     check: bool = False
     timeout: float = 300.0
     profile: str | None = None
+    profiler_num_replays: int | None = None
+    profiler_num_replays_start: int = 0
+    init_method: str | None = None
+    init_only: bool = False
+    use_one_trace: bool = False
 
     @property
     def is_on_gpu(self) -> bool:
@@ -52,10 +58,17 @@ def validated(options: Options) -> Options:
             raise ValueError(f"expected {name} of {', '.join(known)}, found {getattr(options, name)}")
     if options.backend == "nccl" and options.device == "cpu":
         raise ValueError("expected a GPU for nccl, found device cpu")
-    for name, minimum in {"num_replays": 1, "max_msg_bytes": 1, "warmup_iter": 0, "max_msg_cnt": 0}.items():
+    for name, minimum in _SMALLEST.items():
         value = getattr(options, name)
         if value is not None and value < minimum:
             raise ValueError(f"expected {name} of at least {minimum}, found {value}")
     if options.timeout <= 0:
         raise ValueError(f"expected timeout above 0, found {options.timeout:g}")
+    if options.profiler_num_replays is not None or options.profiler_num_replays_start:
+        if options.profile is None:
+            raise ValueError("expected a folder for the recording (profile), found none")
+        end = options.profiler_num_replays_start + (options.profiler_num_replays or 1)
+        if end > options.num_replays:
+            raise ValueError(f"expected at least {end} measured passes, found {options.num_replays}: raise num_replays")
+    options = options._replace(max_msg_cnt=options.max_msg_cnt or None)
     return options._replace(allow_ops=None if options.allow_ops is None else named(options.allow_ops))

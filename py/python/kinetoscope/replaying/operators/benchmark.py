@@ -1,0 +1,139 @@
+"""Benchmarks of recorded operators: `Trace.benchmark` and `kinetoscope bench`."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kinetoscope.replaying.operators.allowed import refusal
+from kinetoscope.replaying.operators.call import COLUMNS, EVENT_COLUMNS, OperatorCall, event_call, node_call
+from kinetoscope.replaying.operators.kernel import kernel_script
+from kinetoscope.replaying.operators.literal import comment
+from kinetoscope.replaying.operators.recorded import RecordedOperator, chosen, operators
+from kinetoscope.replaying.operators.script import ScriptFacts, script
+from kinetoscope.replaying.operators.value import RefusedValueError
+
+if TYPE_CHECKING:
+    from kinetoscope.trace import Trace
+
+_COLLECTIVES = ("c10d::", "_c10d_functional::", "record_param_comms", "gloo:", "nccl:")
+
+
+class Benchmark:
+    """A script that measures one recorded operator. Returned by `Trace.benchmark`.
+
+    The script needs torch only, and at most 80 lines. It makes inputs with the recorded shapes,
+    types, strides, offsets and shared storages. It prints the recorded, the measured and the
+    roofline time. Its head lists the facts that no trace records, such as values.
+    """
+
+    def __init__(self, text: str, recorded: RecordedOperator) -> None:
+        self.text = text
+        """Python code."""
+        self.name = recorded.name
+        """Name of the operator, such as `aten::bmm`."""
+        self.shapes = recorded.shapes
+        """Shapes of the arguments, as JSON."""
+        self.num_calls = recorded.num_calls
+        """Number of recorded calls with these shapes and types."""
+        self.recorded_ns = recorded.mean_ns
+        """Mean recorded time of a call; None if the trace has no times."""
+        self.roofline_ns = recorded.roofline_ns
+        """Shortest possible time on the recorded device; None if unknown."""
+
+    @property
+    def file_name(self) -> str:
+        """A file name for the script, such as `aten_bmm.py`."""
+        return f"{re.sub(r'[^A-Za-z0-9]+', '_', self.name).strip('_')[:80] or 'operator'}.py"
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Writes the script; returns its path. Raises OSError if the file cannot be written."""
+        from kinetoscope._io.atomic import write_bytes
+
+        return write_bytes(path, self.text.encode())
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+def benchmark(
+    trace: Trace,
+    event_id: int | None = None,
+    *,
+    node_id: int | None = None,
+    name: str | None = None,
+    shapes: Sequence[Any] | None = None,
+    namespaces: Sequence[str] = (),
+) -> Benchmark:
+    """Implements `Trace.benchmark`."""
+    return of_recorded(trace, chosen(trace, event_id, node_id, name, shapes), namespaces)
+
+
+def most_time(
+    trace: Trace, names: Sequence[str], limit: int, namespaces: Sequence[str] = ()
+) -> Iterator[Benchmark | str]:
+    """Yields benchmarks of the operators with the most time, or why there is none for one of them.
+
+    Raises ValueError if the trace lacks one of the names.
+    """
+    found = operators(trace)
+    for name in names:
+        chosen(trace, None, None, name, None)
+    wanted = [each for each in found if not names or each.name in names]
+    for each in wanted[:limit]:
+        yield _or_reason(trace, each, namespaces)
+
+
+def _or_reason(trace: Trace, recorded: RecordedOperator, namespaces: Sequence[str]) -> Benchmark | str:
+    try:
+        return of_recorded(trace, recorded, namespaces)
+    except RefusedValueError as error:
+        return f"no benchmark of {comment(recorded.name)} {comment(recorded.shapes)}: {error}"
+
+
+def of_recorded(trace: Trace, recorded: RecordedOperator, namespaces: Sequence[str] = ()) -> Benchmark:
+    """Writes the benchmark of an operator. Raises RefusedValueError if its call cannot be made."""
+    source = os.path.basename(trace.execution_source or trace.source or "a trace")  # noqa: PTH119 - a path or a URL
+    if recorded.name.startswith(_COLLECTIVES):
+        raise RefusedValueError(
+            "it communicates: run kinetoscope replay-comms --trace-path FOLDER --allow-ops with its name"
+        )
+    facts = ScriptFacts(
+        source,
+        recorded.mean_ns,
+        recorded.is_device_time,
+        recorded.num_calls,
+        recorded.roofline_ns,
+        recorded.bound,
+        recorded.device_name,
+    )
+    row = _row(trace.nodes, ("kernel_backend", "kernel_file", *COLUMNS), "node_id", recorded.node_id)
+    if row is not None and row[0] == "triton":
+        return Benchmark(kernel_script(trace, row[1], row[2:], facts), recorded)
+    call = _call(trace, recorded, None if row is None else row[2:])
+    if reason := refusal(call.name, call.signature, frozenset(namespaces)):
+        raise RefusedValueError(reason)
+    return Benchmark(script(call, facts), recorded)
+
+
+def _call(trace: Trace, recorded: RecordedOperator, node: Sequence[Any] | None) -> OperatorCall:
+    if node is not None and node[2]:
+        found = node_call(node)
+    else:
+        event = _row(trace.events, EVENT_COLUMNS, "id", recorded.event_id)
+        if event is None:
+            raise RefusedValueError("neither shapes nor a signature are recorded")
+        found = event_call(event, "cuda:0" if recorded.is_device_time else "cpu")
+    return found
+
+
+def _row(table: Any, columns: Sequence[str], key: str, wanted: int | None) -> Sequence[Any] | None:
+    if wanted is None:
+        return None
+    keys = [key] if key not in columns else []
+    rows = table.select(*keys, *columns).rows()
+    at = 0 if keys else columns.index(key)
+    return next((row[len(keys) :] for row in rows if row[at] == wanted), None)

@@ -1,0 +1,86 @@
+"""Coverage of a replay: which operators run, how much recorded time they have, and memory needed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from kinetoscope._base import text
+from kinetoscope.replaying.operators.storage import StoragePlan
+from kinetoscope.replaying.operators.unit import Unit
+
+
+class OperatorSample(NamedTuple):
+    """Calls of one operator on a rank, as the core expects them."""
+
+    name: str
+    num_calls: int
+    num_run: int
+    recorded_ns: int | None
+    recorded_run_ns: int | None
+    replayed_ns: int | None
+    reason: str
+
+
+class RankCoverage(NamedTuple):
+    """Operators of a rank, and the memory that they need."""
+
+    samples: list[OperatorSample]
+    external_bytes: dict[str, int]
+    peak_bytes: dict[str, int]
+
+
+def operator_samples(
+    units: Sequence[Unit], reasons: Mapping[int, str], times: Sequence[Mapping[int, int]] = ()
+) -> list[OperatorSample]:
+    """Groups the units of a rank by name.
+
+    `reasons` says why units do not run, by their index. `times` has the durations of each pass.
+    """
+    has_device = any(unit.device_ns for unit in units)
+    by_name: dict[str, list[int]] = {}
+    for at, unit in enumerate(units):
+        by_name.setdefault(unit.name, []).append(at)
+    found: list[OperatorSample] = []
+    for name, places in by_name.items():
+        recorded = {at: units[at].device_ns if has_device else units[at].dur_ns for at in places}
+        run = [at for at in places if at not in reasons]
+        why = Counter(reasons[at] for at in places if at in reasons)
+        passes = [sum(took[at] for at in run if at in took) for took in times]
+        found.append(
+            OperatorSample(
+                name,
+                len(places),
+                len(run),
+                _sum(recorded.values()),
+                _sum(recorded[at] for at in run),
+                round(sum(passes) / len(passes)) if passes and run else None,
+                "; ".join(f"{reason} ({count})" if len(why) > 1 else reason for reason, count in why.most_common(3)),
+            )
+        )
+    return found
+
+
+def _sum(values: Iterable[int | None]) -> int | None:
+    known = [value for value in values if value is not None]
+    return sum(known) if known else None
+
+
+def covered(samples: Sequence[OperatorSample]) -> tuple[float | None, float | None]:
+    """Returns the shares of calls and of recorded time that run; None where there are none."""
+    calls = sum(each.num_calls for each in samples)
+    total = sum(each.recorded_ns or 0 for each in samples)
+    run_calls = sum(each.num_run for each in samples)
+    run_total = sum(each.recorded_run_ns or 0 for each in samples)
+    return run_calls / calls if calls else None, run_total / total if total else None
+
+
+def plan_notes(plan: StoragePlan) -> list[str]:
+    """Describes the memory that storages need, by device."""
+    return [
+        f"memory on {device}: {text.size(peak)} at the peak, "
+        f"{text.size(plan.external_bytes.get(device, 0))} of it before the first operator"
+        for device, peak in sorted(plan.peak_bytes.items())
+        if peak
+    ]

@@ -1,0 +1,92 @@
+"""Benchmarks of Triton kernels that Inductor generated, from their stored sources."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from kinetoscope.replaying.operators.call import Argument, OperatorCall
+from kinetoscope.replaying.operators.machine import compiled_kernel
+from kinetoscope.replaying.operators.script import ScriptFacts, kernel_text
+from kinetoscope.replaying.operators.unit import UnitKind
+from kinetoscope.replaying.operators.value import RefusedValueError, TensorValue, node_values
+
+if TYPE_CHECKING:
+    from kinetoscope.replaying.operators.unit import Unit
+    from kinetoscope.trace import Trace
+
+
+def kernel_source(trace: Trace, file: str) -> str:
+    """Returns the stored source of a generated kernel, which lies beside the trace.
+
+    Raises RefusedValueError if there is none.
+    """
+    from kinetoscope._io.kernel_sources import source_files
+
+    try:
+        files = source_files(None, trace.execution_source or trace.source, [file])
+    except (ValueError, OSError):
+        files = []
+    found = [content for path, content in files if path.rpartition("/")[2] == file]
+    if not found:
+        raise RefusedValueError("the source of the kernel is not beside the trace")
+    return found[0].decode("utf-8", "replace")
+
+
+def num_launch_arguments(source: str, name: str) -> int:
+    """Returns the number of arguments of a kernel that a launch gives: all but constants.
+
+    Reads the source without running it. Raises RefusedValueError if it does not define the kernel.
+    """
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        raise RefusedValueError("the source of the kernel is not readable") from None
+    functions = [each for each in tree.body if isinstance(each, ast.FunctionDef) and each.name == name]
+    if not functions:
+        raise RefusedValueError("the source does not define the kernel")
+    given = functions[0].args.args
+    return sum("constexpr" not in ast.unparse(each.annotation) if each.annotation else True for each in given)
+
+
+def kernel_call(row: Sequence[Any], source: str) -> OperatorCall:
+    """Returns the call of a kernel, without the stream. Raises RefusedValueError if values lack."""
+    node_id, name, _, inputs, types, shapes, strides = row[:7]
+    if not name.isidentifier() or not name.isascii():
+        raise RefusedValueError("the name of the kernel is not a name")
+    values = node_values(inputs, types, shapes, strides)[: num_launch_arguments(source, name)]
+    if not any(isinstance(each, TensorValue) for each in values):
+        raise RefusedValueError("the launch of the kernel is not recorded")
+    return OperatorCall(name, None, tuple(Argument(each, None) for each in values), (), node_id)
+
+
+def kernel_script(trace: Trace, file: str, row: Sequence[Any], facts: ScriptFacts) -> str:
+    """Returns a script with the source of a kernel and its recorded launch."""
+    source = kernel_source(trace, file or "")
+    return kernel_text(kernel_call(row, source), source, facts)
+
+
+def loaded_kernels(trace: Trace, units: Sequence[Unit]) -> dict[int, Callable[..., Any]]:
+    """Runs the stored sources of kernels. Returns a function per unit, by its node's id.
+
+    The sources are code: only call this with the user's consent.
+    """
+    sources: dict[str, str] = {}
+    found: dict[int, Callable[..., Any]] = {}
+    for unit in units:
+        if unit.kind != UnitKind.KERNEL or not unit.kernel_file or not unit.name.isidentifier():
+            continue
+        kernel = _loaded(trace, unit, sources)
+        if kernel is not None:
+            found[unit.node_id] = kernel
+    return found
+
+
+def _loaded(trace: Trace, unit: Unit, sources: dict[str, str]) -> Callable[..., Any] | None:
+    try:
+        source = sources.setdefault(unit.kernel_file or "", kernel_source(trace, unit.kernel_file or ""))
+        num_arguments = num_launch_arguments(source, unit.name)
+    except RefusedValueError:
+        return None
+    return compiled_kernel(source, unit.name, num_arguments)

@@ -1,0 +1,262 @@
+"""Runs recorded operators with torch: the only module of operators that imports it."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, final
+
+from kinetoscope.replaying.operators.index_range import IndexRange
+from kinetoscope.replaying.operators.literal import torch_name
+from kinetoscope.replaying.operators.schema import Parameter, Signature
+from kinetoscope.replaying.operators.value import DeviceValue, OpaqueValue, RefusedValueError, TensorValue, Value
+
+_NS = 1e6
+"""Nanoseconds of a millisecond, in which torch measures events."""
+_SMALLEST = 1e-3
+
+
+class Mark(NamedTuple):
+    """A moment on the host, or an event on the device."""
+
+    host_ns: int
+    event: Any
+
+
+@final
+class Machine:
+    """Devices of this process, and the operators that are registered in it."""
+
+    def __init__(self, device: str | None, recorded: Sequence[str], local_rank: int = 0) -> None:
+        import torch
+
+        self.torch = torch
+        self.notes: list[str] = []
+        kinds = {name.partition(":")[0] for name in recorded}
+        self._moves_all = device is not None and kinds == {"cpu"}
+        self._device = torch.device(device or self._default(kinds - {"cpu"}, local_rank))
+        self.is_on_gpu = self._device.type == "cuda"
+        if self.is_on_gpu:
+            torch.cuda.set_device(self._device)
+
+    def _default(self, kinds: set[str], local_rank: int) -> str:
+        if not kinds:
+            return "cpu"
+        if len(kinds) == 1 and "cuda" in kinds and self.torch.cuda.is_available():
+            return f"cuda:{local_rank % self.torch.cuda.device_count()}"
+        self.notes.append(f"recorded on {', '.join(sorted(kinds))}, which this machine lacks: replayed on cpu")
+        return "cpu"
+
+    def device(self, recorded: str) -> Any:
+        """Returns the device that stands for a recorded one."""
+        if recorded.startswith("cpu") and not self._moves_all:
+            return self.torch.device("cpu")
+        return self._device
+
+    def free_bytes(self) -> int | None:
+        """Returns the free memory of the device; None if unknown."""
+        if self.is_on_gpu:
+            return int(self.torch.cuda.mem_get_info(self._device)[0])
+        import os
+
+        try:
+            return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        except (AttributeError, ValueError, OSError):
+            return None
+
+    # --- operators --------------------------------------------------------------------------------
+
+    def operator(self, signature: Signature) -> Callable[..., Any]:
+        """Returns a registered operator. Raises RefusedValueError if this torch has none."""
+        found: Any = self.torch.ops
+        try:
+            for name in (*signature.namespace.split("."), signature.name, signature.overload or "default"):
+                found = getattr(found, name)
+        except (AttributeError, RuntimeError):
+            raise RefusedValueError("this torch has no such operator") from None
+        if not isinstance(found, self.torch._ops.OpOverload):  # noqa: SLF001 - the class of operators
+            raise RefusedValueError("this torch has no such operator")
+        known = {each.name for each in found._schema.arguments}  # noqa: SLF001 - torch has no public signature
+        if any(each.is_keyword and each.name not in known for each in signature.parameters):
+            raise RefusedValueError("the operator of this torch has other parameters")
+        return found
+
+    def constant(self, value: Value, parameter: Parameter | None) -> Any:
+        """Returns a value without tensors as torch expects it."""
+        name = torch_name(value, parameter)
+        if name is not None:
+            return getattr(self.torch, name)
+        if isinstance(value, DeviceValue):
+            return self.device(value.name)
+        if isinstance(value, OpaqueValue):
+            return self.torch.cuda.current_stream()
+        if parameter is not None and parameter.name == "pin_memory" and not self.is_on_gpu:
+            return None if value is None else False
+        if isinstance(value, list):
+            return [self.constant(item, None) for item in value]
+        return value
+
+    # --- tensors ----------------------------------------------------------------------------------
+
+    def storage(self, num_bytes: int, first: TensorValue, known: IndexRange | None) -> Any:
+        """Returns a storage with random values of the type of its first tensor."""
+        torch = self.torch
+        dtype, device = getattr(torch, first.dtype), self.device(first.device)
+        length = -(-num_bytes // first.elem_bytes)
+        if dtype.is_floating_point or dtype.is_complex:
+            found = (torch.rand(length, device=device) * self._scale(first)).to(dtype)
+        elif dtype == torch.bool:
+            found = torch.randint(0, 2, (length,), device=device).to(dtype)
+        elif known is None:
+            found = torch.ones(length, dtype=dtype, device=device)
+        elif known.is_sorted:
+            found = torch.zeros(length, dtype=dtype, device=device)
+            part = found[first.offset : first.offset + first.num_elems]
+            end = known.end if known.reaches_end else known.end * (len(part) - 1) // max(len(part), 1)
+            part.copy_(torch.linspace(0, end, len(part), device=device))
+        else:
+            found = torch.randint(0, max(known.end, 1), (length,), device=device).to(dtype)
+        return found.untyped_storage()
+
+    @staticmethod
+    def _scale(first: TensorValue) -> float:
+        """Returns a scale that keeps sums of products near the size of their inputs."""
+        return max(2 / max(math.prod(first.shape[1:]), 1), _SMALLEST) if len(first.shape) > 1 else 1.0
+
+    def saved(self, value: TensorValue, content: bytes) -> Any:
+        """Returns a tensor with saved contents."""
+        found = self.torch.frombuffer(bytearray(content), dtype=getattr(self.torch, value.dtype))
+        return found.reshape(value.shape).to(self.device(value.device))
+
+    def tensor(self, storage: Any, value: TensorValue) -> Any:
+        """Returns a part of a storage."""
+        empty = self.torch.empty(0, dtype=getattr(self.torch, value.dtype), device=storage.device)
+        return empty.set_(storage, value.offset, value.shape, value.stride)
+
+    def has_layout(self, found: Any, value: TensorValue) -> bool:
+        """Whether a tensor has the recorded type, shape, strides and offset."""
+        return (
+            tuple(found.shape) == value.shape
+            and found.dtype == getattr(self.torch, value.dtype)
+            and found.layout == self.torch.strided
+            and (found.stride() == value.stride or found.numel() == 0)
+            and found.storage_offset() == value.offset
+        )
+
+    def has_types(self, made: Any, values: Sequence[TensorValue]) -> bool:
+        """Whether results have the recorded types."""
+        found = list(self.tensors(made))
+        types = [getattr(self.torch, value.dtype) for value in values]
+        return [each.dtype for each in found[: len(types)]] == types
+
+    def fit_index(self, tensor: Any, known: IndexRange) -> bool:
+        """Makes values fit into a range, in place. Returns whether some did not."""
+        if known.is_sorted or not tensor.numel() or known.end < 1:
+            return False
+        low, high = (int(each) for each in self.torch.aminmax(tensor))
+        if low >= 0 and high < known.end:
+            return False
+        tensor.remainder_(known.end)
+        return True
+
+    # --- results ----------------------------------------------------------------------------------
+
+    def copies(self, values: Any) -> Any:
+        """Returns values with copies of their tensors, in the same layout."""
+        if isinstance(values, self.torch.Tensor):
+            made = self.torch.empty_strided(values.shape, values.stride(), dtype=values.dtype, device=values.device)
+            return made.copy_(values)
+        if isinstance(values, dict):
+            return {key: self.copies(value) for key, value in values.items()}
+        if isinstance(values, (list, tuple)):
+            return type(values)(self.copies(value) for value in values)
+        return values
+
+    def difference(self, found: Any, expected: Any) -> str:
+        """Describes how tensors differ, with the tolerances of torch for their types; empty if not."""
+        try:
+            self.torch.testing.assert_close(
+                list(self.tensors(found)), list(self.tensors(expected)), equal_nan=True, check_stride=False
+            )
+        except (AssertionError, TypeError, ValueError) as error:
+            return str(error)
+        return ""
+
+    def tensors(self, values: Any) -> Any:
+        """Yields the tensors among values."""
+        if isinstance(values, self.torch.Tensor):
+            yield values
+        elif isinstance(values, dict):
+            for value in values.values():
+                yield from self.tensors(value)
+        elif isinstance(values, (list, tuple)):
+            for value in values:
+                yield from self.tensors(value)
+
+    # --- time -------------------------------------------------------------------------------------
+
+    def mark(self) -> Mark:
+        """Returns the moment on the host, and an event on the current stream of the device."""
+        event = None
+        if self.is_on_gpu:
+            event = self.torch.cuda.Event(enable_timing=True)
+            event.record()
+        return Mark(time.perf_counter_ns(), event)
+
+    def between_ns(self, begin: Mark, end: Mark) -> int:
+        """Returns the time between two marks: of the device, or of the host without one."""
+        if begin.event is None:
+            return end.host_ns - begin.host_ns
+        return round(begin.event.elapsed_time(end.event) * _NS)
+
+    def finish(self) -> None:
+        """Waits until the device has done all work."""
+        if self.is_on_gpu:
+            self.torch.cuda.synchronize(self._device)
+
+    def reset_peak(self) -> None:
+        """Forgets the peak memory."""
+        if self.is_on_gpu:
+            self.torch.cuda.reset_peak_memory_stats(self._device)
+
+    def peak_bytes(self) -> int | None:
+        """Returns the peak memory of the device; None on the host, where torch does not count."""
+        return int(self.torch.cuda.max_memory_allocated(self._device)) if self.is_on_gpu else None
+
+    def annotated(self, name: str) -> Any:
+        """Returns a context that the profiler records under a name."""
+        return self.torch.profiler.record_function(name)
+
+    def like_training(self) -> Any:
+        """Returns the context of a forward pass. No tensor requires gradients, so none are made."""
+        return self.torch.enable_grad()
+
+
+def compiled_kernel(source: str, name: str, num_arguments: int) -> Callable[..., Any] | None:
+    """Runs the source of a generated kernel. Returns a function that launches it, or None.
+
+    Its compiler reads the source from a file. None if the source does not run here.
+    """
+    import importlib.util
+    import tempfile
+    from pathlib import Path
+
+    import torch
+
+    with tempfile.NamedTemporaryFile("w", suffix=".py", prefix="kernel_", delete=False, encoding="utf-8") as file:
+        file.write(source)
+    try:
+        spec = importlib.util.spec_from_file_location(Path(file.name).stem, file.name)
+        if spec is None or spec.loader is None:
+            return None
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        kernel = getattr(module, name)
+    except Exception:  # noqa: BLE001 - the source is code of another machine: it may raise anything
+        return None
+
+    def launch(*given: Any) -> None:
+        kernel.run(*given[:num_arguments], stream=torch.cuda.current_stream().cuda_stream)
+
+    return launch

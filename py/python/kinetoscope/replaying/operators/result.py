@@ -1,0 +1,70 @@
+"""Results of a replay of operators."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from kinetoscope import _native
+from kinetoscope._base import text
+from kinetoscope.replaying.operators.coverage import OperatorSample, covered
+from kinetoscope.table import Table
+
+
+class OperatorReplay(Table):
+    """Times of replayed operators, beside the recorded ones. Returned by `kinetoscope.replay`.
+
+    One row per operator, over all ranks, the longest recorded time first:
+
+    * `num_calls`, `num_run`: calls in the traces, and calls that ran
+    * `recorded_ns`, `recorded_run_ns`: recorded time of both
+    * `replayed_ns`: time of the calls that ran, the mean of the passes; null in a dry run
+    * `replayed_to_recorded = replayed_ns / recorded_run_ns`
+    * `reason`: why the other calls did not run
+
+    Calls are those of operators that run as a whole; see docs/replay.md. Times are those of the
+    device if the trace has any, else of the host.
+    """
+
+    def __init__(self, samples: Sequence[OperatorSample], rank: int, num_ranks: int, notes: Sequence[str]) -> None:
+        super().__init__(_native.replayed_operators(list(samples)))
+        self.rank = rank
+        """Rank of this process."""
+        self.num_ranks = num_ranks
+        """Number of ranks of the replay."""
+        self.coverage, self.time_coverage = covered(samples)
+        """Share of the calls that run, and share of the recorded time that they have."""
+        self.notes = list(notes)
+        """Memory, differences from the recording, and unknown values."""
+        self.step_ns: list[int] = []
+        """Time of each measured pass on this rank."""
+        self.peak_bytes: int | None = None
+        """Peak of the memory on this rank: of the device, or of the storages without one."""
+        self.planned_bytes: dict[str, int] = {}
+        """Memory that the trace needs at its peak, by recorded device, on this rank."""
+        self.checks: list[str] = []
+        """Results of `replace`: one line per replaced operator."""
+        self.profile: list[Path] = []
+        """Trace files of the replay on this rank; empty without the option `profile`."""
+
+    def export(self, path: str | os.PathLike[str]) -> Path:
+        """Writes the table as Parquet, Arrow IPC, CSV, JSON lines or JSON, by extension."""
+        from kinetoscope._export.tables import Part, export
+
+        return export([Part(self, {})], path)
+
+    @property
+    def lines(self) -> list[str]:
+        """Coverage, notes and checks, as sentences."""
+        calls = "–" if self.coverage is None else f"{self.coverage:.1%}"
+        time = "unknown" if self.time_coverage is None else f"{self.time_coverage:.1%}"
+        first = f"{text.plural(self.num_ranks, 'rank')}: {calls} of the operators run; of the recorded time, {time}"
+        return [first, *self.notes, *self.checks]
+
+    def __repr__(self) -> str:
+        return "\n".join([*self.lines, super().__repr__()])
+
+    def _repr_html_(self) -> str:
+        notes = "".join(f"<p>{text.escaped(line)}</p>" for line in self.lines)
+        return f"{notes}{super()._repr_html_()}"

@@ -1,0 +1,278 @@
+"""Implements `kinetoscope.replay`: runs the operators of a trace again."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from kinetoscope._base import text
+from kinetoscope.replaying.operators.coverage import OperatorSample, operator_samples, plan_notes
+from kinetoscope.replaying.operators.options import OperatorOptions, Replacement, validated
+from kinetoscope.replaying.operators.result import OperatorReplay
+from kinetoscope.replaying.operators.saved_values import SavedValues, saved_values
+from kinetoscope.replaying.operators.storage import StoragePlan, storage_plan
+from kinetoscope.replaying.operators.unit import Unit, UnitKind, units
+from kinetoscope.replaying.source import Reader, readers
+from kinetoscope.replaying.world import World, world
+from kinetoscope.trace import Trace
+from kinetoscope.trace_set import TraceSet
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from kinetoscope.replaying.operators.engine import Engine
+    from kinetoscope.replaying.operators.machine import Machine
+    from kinetoscope.replaying.result import Replay
+
+_MAX_SHOWN = 3
+
+
+def replay(  # noqa: PLR0913 - the options of the command
+    job: TraceSet | Trace | str | os.PathLike[str],
+    mode: str = "full",
+    *,
+    dry_run: bool = False,
+    device: str | None = None,
+    subgraph: str | None = None,
+    node_id: int | None = None,
+    skip: Sequence[str] = (),
+    namespaces: Sequence[str] = (),
+    kernel_sources: bool = False,
+    max_memory_bytes: int | None = None,
+    warmup_iter: int = 2,
+    num_replays: int = 5,
+    replace: Mapping[str, Replacement] | None = None,
+    backend: str | None = None,
+    timeout: float = 300.0,
+    profile: str | os.PathLike[str] | None = None,
+) -> OperatorReplay | Replay:
+    """Runs the operators of an Execution Trace again, without the program, and measures them.
+
+    Tensors get their recorded shapes, types, strides and storages; they are freed after their last
+    use. The operators of forward pass, backward pass and optimizer run in the order in which they
+    started. The first pass finds operators that fail here; they are left out and counted.
+
+    ::
+
+        result = ks.replay("trace", dry_run=True)     # coverage and memory; needs no torch
+        result = ks.replay("trace", profile="again")
+        ks.diff("trace", "again")
+
+    With communications, every process of a job of torchrun, SLURM or MPI must call this function,
+    one per recorded rank. A single process replays rank 0 without communications.
+
+    Args:
+        job: a trace, a folder, or the result of `ks.read_dir`.
+        mode: `"full"`; `"compute"` without communications; `"comms"` for `replay_comms`.
+        dry_run: runs nothing and needs no torch. Covers all ranks.
+        device: replaces the recorded device, such as `"cpu"` or `"cuda:1"`.
+        subgraph: name of an annotation: replays only the operators inside.
+        node_id: id of a node: replays only the operators inside.
+        skip: names of operators to leave out. Their results are made without running them.
+        namespaces: further libraries whose operators may run. Import the library first.
+        kernel_sources: runs generated kernels from the sources beside the trace. These are Python
+            code: use it only for traces that you trust.
+        max_memory_bytes: refuses a replay that needs more memory. Default: the free memory.
+        warmup_iter: number of passes without measuring.
+        num_replays: number of measured passes.
+        replace: functions to run instead of operators, by name, such as `{"aten::bmm": bmm}`. A
+            pass before the measured ones compares their results with those of the operators.
+        backend: `gloo` or `nccl`, for communications.
+        timeout: timeout in seconds of each communication.
+        profile: a folder for a recording of the replay with `ks.profile`. Each operator has an
+            annotation around it, `replay of node N`, with the id of its recorded node.
+
+    Raises:
+        ValueError: an option is invalid, the trace has no Execution Trace, or it needs too much
+            memory.
+        DisagreementError: communications of the ranks mismatch.
+        ImportError: torch is missing.
+    """
+    folder = None if profile is None else os.fspath(profile)
+    values = (mode, dry_run, device, subgraph, node_id, skip, namespaces, kernel_sources, max_memory_bytes)
+    options = validated(OperatorOptions(*values, warmup_iter, num_replays, replace, backend, timeout, folder))
+    if mode == "comms":
+        return _comms(job, options)
+    return replay_operators(readers(job), options)
+
+
+def _comms(job: TraceSet | Trace | str | os.PathLike[str], options: OperatorOptions) -> Replay:
+    from kinetoscope.replaying.replay import replay_comms
+
+    return replay_comms(
+        job,
+        backend=options.backend,
+        device=options.device,
+        dry_run=options.dry_run,
+        warmup_iter=options.warmup_iter,
+        num_replays=options.num_replays,
+        timeout=options.timeout,
+        profile=options.profile,
+    )
+
+
+def replay_operators(sources: Sequence[Reader], options: OperatorOptions) -> OperatorReplay:
+    """Replays operators with validated options."""
+    if options.dry_run:
+        return _dry(sources, options)
+    place = world()
+    if place.size > 1 and options.mode != "compute":
+        from kinetoscope.replaying.operators.together import Together
+
+        with Together(sources, options, place) as together:
+            return _replayed(sources[place.rank](), options, place, together)
+    if place.rank >= len(sources):
+        raise ValueError(f"expected traces of {text.plural(place.size, 'rank')}, found {len(sources)}")
+    return _replayed(sources[place.rank](), options, place, None)
+
+
+def _dry(sources: Sequence[Reader], options: OperatorOptions) -> OperatorReplay:
+    samples: list[OperatorSample] = []
+    notes: list[str] = []
+    planned: dict[str, int] = {}
+    for rank, source in enumerate(sources):
+        trace = source()
+        found = units(trace, options.choice)
+        plan = storage_plan(found)
+        reasons = {at: reason for at, unit in enumerate(found) if (reason := unit.reason or _lacking(trace, unit))}
+        samples += operator_samples(found, reasons)
+        if rank == 0:
+            notes += [*plan_notes(plan), *_recorded_memory(trace)]
+            planned = plan.peak_bytes
+    result = OperatorReplay(samples, 0, len(sources), notes)
+    result.planned_bytes = planned
+    return result
+
+
+def _lacking(trace: Trace, unit: Unit) -> str:
+    """Returns why a generated kernel has no source to run; empty if it has one."""
+    if unit.kind != UnitKind.KERNEL:
+        return ""
+    from kinetoscope.replaying.operators.kernel import kernel_source, num_launch_arguments
+    from kinetoscope.replaying.operators.value import RefusedValueError
+
+    try:
+        num_launch_arguments(kernel_source(trace, unit.kernel_file or ""), unit.name)
+    except RefusedValueError as error:
+        return str(error)
+    return ""
+
+
+def _recorded_memory(trace: Trace) -> list[str]:
+    rows = trace.memory().select("device", "peak_allocated_bytes", "first_bytes").rows()
+    return [
+        f"recorded memory on {device}: {text.size(peak)} at the peak, {text.size(first)} of it at the begin"
+        for device, peak, first in rows
+        if peak is not None
+    ]
+
+
+def _replayed(trace: Trace, options: OperatorOptions, place: World, together: Any) -> OperatorReplay:
+    from kinetoscope.profiling.rank import local_rank
+    from kinetoscope.replaying.operators.engine import Engine, EngineParts
+    from kinetoscope.replaying.operators.machine import Machine
+    from kinetoscope.replaying.operators.replaced import Replacements
+
+    found = units(trace, options.choice)
+    plan = storage_plan(found)
+    machine = Machine(options.device, [life.first.device for life in plan.lives], local_rank())
+    _expect_memory(machine, plan, options)
+    kernels = _kernels(trace, found, options)
+    replaced = Replacements(machine, options.replace or {}, {unit.name for unit in found})
+    if together is not None:
+        together.choose([unit for unit in found if unit.kind == UnitKind.COMMUNICATION])
+    saved = saved_values(trace, found)
+    parts = EngineParts(kernels, saved, replaced, None if together is None else together.communicate)
+    engine = Engine(machine, found, plan, parts)
+    engine.make_inputs()
+    machine.reset_peak()
+    times, steps, files = _passes(engine, options, together)
+    reasons = {at: each.reason for at, each in enumerate(engine.prepared) if each.reason}
+    samples = operator_samples(found, reasons, times)
+    notes = [*machine.notes, *_saved_notes(saved), *plan_notes(plan), *_recorded_memory(trace), *_mismatches(engine)]
+    if together is not None:
+        samples = together.gathered(samples)
+        notes = [*together.notes, *notes]
+    result = OperatorReplay(samples, place.rank, place.size, notes)
+    result.step_ns, result.profile, result.checks = steps, files, replaced.lines
+    result.planned_bytes = plan.peak_bytes
+    result.peak_bytes = machine.peak_bytes() or engine.peak_bytes
+    return result
+
+
+def _expect_memory(machine: Machine, plan: StoragePlan, options: OperatorOptions) -> None:
+    needed = sum(plan.peak_bytes.values())
+    limit = machine.free_bytes() if options.max_memory_bytes is None else options.max_memory_bytes
+    if limit is not None and needed > limit:
+        raise ValueError(
+            f"expected a trace that needs {text.size(limit)} at most, found one that needs {text.size(needed)}: "
+            "replay a part (subgraph, node_id), or raise max_memory_bytes"
+        )
+
+
+def _kernels(trace: Trace, found: Sequence[Unit], options: OperatorOptions) -> dict[int, Callable[..., Any]]:
+    """Returns generated kernels by the id of their node. Runs their sources if that is allowed."""
+    if not options.kernel_sources or not any(unit.kind == UnitKind.KERNEL for unit in found):
+        return {}
+    from kinetoscope.replaying.operators.kernel import loaded_kernels
+
+    return loaded_kernels(trace, found)
+
+
+def _passes(
+    engine: Engine, options: OperatorOptions, together: Any
+) -> tuple[list[Mapping[int, int]], list[int], list[Path]]:
+    def once(*, is_annotated: bool = False) -> dict[int, int]:
+        if together is not None:
+            together.begin_pass()
+        found = engine.measured(is_annotated=is_annotated)
+        if together is not None:
+            together.end_pass()
+        return found
+
+    if together is not None:
+        together.begin_pass()
+    engine.check()
+    if together is not None:
+        together.end_pass()
+    for _ in range(options.warmup_iter):
+        once()
+    times: list[Mapping[int, int]] = []
+    steps: list[int] = []
+    if options.profile is None:
+        for _ in range(options.num_replays):
+            times.append(once())
+            steps.append(engine.step_ns)
+        return times, steps, []
+    from kinetoscope.profiling.profiler import profile
+
+    with profile(
+        options.profile,
+        wait=0,
+        warmup=1,
+        active=options.num_replays,
+        repeat=1,
+        execution_trace="same",
+        profile_memory=True,
+    ) as prof:
+        for _ in range(1 + options.num_replays):
+            times.append(once(is_annotated=True))
+            steps.append(engine.step_ns)
+            prof.step()
+    return times[1:], steps[1:], list(prof.files)
+
+
+def _saved_notes(saved: SavedValues) -> list[str]:
+    number = sum(map(len, saved.values()))
+    return [f"took saved values of {text.plural(number, 'argument')}"] if number else []
+
+
+def _mismatches(engine: Engine) -> list[str]:
+    if not engine.mismatches:
+        return []
+    names = sorted({engine.prepared[at].unit.name for at in engine.mismatches})
+    shown = ", ".join(names[:_MAX_SHOWN])
+    more = f" and {len(names) - _MAX_SHOWN} more" if len(names) > _MAX_SHOWN else ""
+    calls = text.plural(len(engine.mismatches), "call")
+    return [f"{calls} of {shown}{more} made results with another shape or layout: replaced by recorded ones"]
