@@ -31,6 +31,19 @@ impl<'a> WireFields<'a> {
         Self { rest: message, is_damaged: false }
     }
 
+    /// Bytes that were not split yet.
+    pub(super) fn num_left(&self) -> usize {
+        self.rest.len()
+    }
+
+    /// The field that the message ends in: its number, and its bytes up to there.
+    pub(super) fn cut(&self) -> Option<(u32, &'a [u8])> {
+        let (tag, rest) = varint(self.rest)?;
+        let (length, rest) = varint(rest)?;
+        let is_cut = tag & 7 == 2 && length > rest.len() as u64;
+        is_cut.then_some((u32::try_from(tag >> 3).ok()?, rest))
+    }
+
     #[inline]
     fn field(&mut self) -> Option<(u32, WireValue<'a>)> {
         let (tag, rest) = varint(self.rest)?;

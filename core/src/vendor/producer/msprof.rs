@@ -15,6 +15,8 @@ pub(super) static MSPROF: Producer = Producer {
     records_pytorch: true,
     vendor: Some(&ASCEND),
     advice: "record the next trace with torch_npu.profiler; level 1 or higher has all tasks of the device",
+    // Our reader of databases writes this key.
+    header_keys: &["msprof"],
     processes: &[Anywhere(HARDWARE), Anywhere("Overlap Analysis"), Anywhere("AI Core Freq")],
     role,
     communicates: |names, lower| is_communication(names.process) || lower.starts_with("hcom"),
