@@ -17,8 +17,8 @@ use crate::trace::Trace;
 /// Reads a database, which may be larger than the memory: pages of it are read as they are needed.
 /// `name` is for messages, and `watch` is told how much of the file was read.
 ///
-/// It is an export of Nsight Systems, or a database of `ROCm` (`rocprofv3`, RPD) or of `msprof`. A database in
-/// memory is read by [`read_file`](super::read_file).
+/// It is an export of Nsight Systems, or a database of `ROCm` (`rocprofv3`, RPD) or of `msprof`. A
+/// database in memory is read by [`read_file`](super::read_file).
 ///
 /// # Errors
 /// When the source is no database or another one, when a limit is passed, and those of `watch`. A

@@ -25,7 +25,7 @@ pub(super) trait ExportedText: Send {
     fn warnings(&self) -> &Warnings;
 }
 
-/// What a file gives: events first, then the keys of a header.
+/// A file that gives events first, then the keys of a header.
 pub(super) trait ExportSource: Send {
     /// The object that holds the events, up to the first.
     const START: &'static [u8] = b"{\"schemaVersion\":1,\"traceEvents\":[\n";
@@ -56,7 +56,7 @@ pub(super) trait ExportSource: Send {
 /// Text made at a time, unless a row or a message is longer.
 pub(super) const CHUNK_BYTES: usize = 1 << 18;
 
-/// The way through what a file gives.
+/// The way through a file.
 pub(super) struct ExportWalk<'a, S> {
     source: S,
     watch: Option<ReadProgress<'a>>,

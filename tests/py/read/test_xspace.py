@@ -39,7 +39,7 @@ def test_every_event_of_the_chrome_trace_is_in_the_profile() -> None:
 def test_kernels_have_launches_and_a_known_device() -> None:
     trace = ks.read(PROFILE)
     assert trace.verdict.state == "complete"
-    assert [problem.name for problem in trace.verdict.problems] == ["foreign_program"]
+    assert trace.verdict.problems.select("problem").rows() == [("foreign_program",)]
     kernels = [row for row in trace.events.select("kind", "launch_id", "stream").rows() if row[0] == "kernel"]
     assert len(kernels) == 39
     assert all(launch is not None and stream == 14 for _, launch, stream in kernels)

@@ -5,8 +5,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::layer::NamedLayers;
-use super::tables;
-use super::words::TEXTS;
+use super::words::{TEXTS, is_support};
 use crate::read::json_object::{JsonObject, object};
 use crate::read::sqlite::{FindsRows, SqlContent, SqlDatabase, SqlTable, TextTable};
 use crate::read::table_export::TableFormat;
@@ -175,7 +174,7 @@ impl TableFormat for MsprofKnown {
     const UNREAD: &'static str = "msprof_unread";
 
     fn is_support(name: &str) -> bool {
-        tables::is_support(name)
+        is_support(name)
     }
 
     fn write_header(&mut self, header: &mut JsonObject<'_>) {

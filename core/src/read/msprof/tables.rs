@@ -71,22 +71,3 @@ pub(super) fn stages(tables: &[Arc<SqlTable>]) -> Vec<TableStage<MsprofKnown>> {
     ];
     found.into_iter().flatten().collect()
 }
-
-/// Whether a table only adds to the rows of others, or is in the header. Names of hosts are private.
-pub(super) fn is_support(name: &str) -> bool {
-    const SUPPORT: [&str; 12] = [
-        "STRING_IDS",
-        "CONNECTION_IDS",
-        "COMPUTE_TASK_INFO",
-        "COMMUNICATION_TASK_INFO",
-        "COMMUNICATION_SCHEDULE_TASK_INFO",
-        "MEMCPY_INFO",
-        "META_DATA",
-        "NPU_INFO",
-        "HOST_INFO",
-        "SESSION_TIME_INFO",
-        "RANK_DEVICE_MAP",
-        "STEP_TIME",
-    ];
-    SUPPORT.contains(&name) || name.starts_with("ENUM_")
-}

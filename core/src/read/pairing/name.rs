@@ -3,6 +3,8 @@
 //! Names are compared as bytes, which compiles to less code than text. Case is ignored only for
 //! ASCII letters.
 
+use crate::vendor::DATABASE_NAMES;
+
 /// Traces in JSON, databases, traces of Perfetto, and profiles of XLA.
 const PLAIN: &[&str] = &[
     ".json",
@@ -20,10 +22,7 @@ const XSPACE: &str = ".xplane.pb";
 #[cfg(feature = "xspace")]
 const BESIDE_XSPACE: &str = ".trace.json";
 const PACKED: [&str; 3] = [".gz", ".xz", ".zst"];
-/// How names of databases of msprof begin.
-#[cfg(feature = "msprof")]
-const MSPROF: [&str; 2] = ["msprof_", "ascend_pytorch_profiler"];
-/// The JSON trace beside one.
+/// The JSON trace beside a database of msprof.
 #[cfg(feature = "msprof")]
 pub(super) const BESIDE_MSPROF: &[u8] = b"trace_view.json";
 const REPORTS: [&str; 2] = [".nsys-rep", ".qdrep"];
@@ -33,7 +32,7 @@ const SNAPSHOT: &str = ".kscope";
 const WORDS: [&str; 8] = ["kineto", "trace", "torch", "pytorch", "execution", "et", "eg", "pt"];
 
 /// Text before a rank in names that begin with it.
-const RANKED: [&str; 4] = ["kineto_trace_", "torch_et_", "nsys_", "ascend_pytorch_profiler_"];
+const RANKED: [&str; 4] = ["kineto_trace_", "torch_et_", "nsys_", DATABASE_NAMES[0]];
 const RANK: &[u8] = b"rank";
 
 /// Whether the name is that of a trace: JSON, a database, a Perfetto trace or a profile of XLA,
@@ -162,12 +161,11 @@ fn joined<'a>(words: impl Iterator<Item = &'a [u8]>) -> Vec<u8> {
     joined
 }
 
-/// The name of a database of msprof without its ending: `msprof_1.db`,
-/// `ascend_pytorch_profiler_0.db`.
+/// The name of a database of msprof without its ending.
 #[cfg(feature = "msprof")]
 pub(super) fn of_msprof(name: &[u8]) -> Option<&[u8]> {
     let before = without(unpacked(name).unwrap_or(name), &[".db"])?;
-    MSPROF.iter().any(|start| last(before).starts_with(start.as_bytes())).then_some(before)
+    DATABASE_NAMES.iter().any(|start| last(before).starts_with(start.as_bytes())).then_some(before)
 }
 
 fn of_trace(name: &[u8]) -> Option<&[u8]> {

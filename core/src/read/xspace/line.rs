@@ -39,7 +39,7 @@ impl LineHead {
     }
 }
 
-/// What became of the events so far.
+/// Counts of events that are not as they should be.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct EventTally {
     /// Events that are damaged, or whose names are missing.

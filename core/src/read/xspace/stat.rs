@@ -36,12 +36,8 @@ impl<'p> EventStats<'p> {
 
     /// Takes the stats that all events with this metadata have.
     pub(super) fn take_shared(&mut self, metadata: &'p [u8]) {
-        for message in all_bytes_in(metadata, metadata::STAT).take(MAX_STATS) {
-            let id = name_id(message);
-            if self.of_event.iter().all(|(own, _)| *own != id) {
-                self.of_metadata.push((id, message));
-            }
-        }
+        let shared = all_bytes_in(metadata, metadata::STAT).take(MAX_STATS);
+        self.of_metadata.extend(shared.map(|message| (name_id(message), message)));
     }
 
     fn iter(&self) -> impl Iterator<Item = &(i64, &'p [u8])> {
@@ -55,7 +51,15 @@ impl<'p> EventStats<'p> {
     }
 
     pub(super) fn write(&self, args: &mut JsonObject<'_>, plane: &PlaneIndex, bytes: &[u8]) {
-        self.iter().for_each(|(id, message)| write_stat(args, (*id, message), plane, bytes));
+        let all: Vec<_> = self.iter().map(|(id, message)| (plane.stat_name(bytes, *id), *id, *message)).collect();
+        for (at, (name, id, message)) in all.iter().enumerate() {
+            // Some events have a stat twice; the last one counts.
+            let is_last =
+                all[at + 1..].iter().all(|(other, other_id, _)| other != name || name.is_none() && other_id != id);
+            if is_last {
+                write_stat(args, (*id, message), plane, bytes);
+            }
+        }
     }
 }
 

@@ -10,6 +10,9 @@ use crate::event_kind::EventKind;
 use crate::vendor::ascend::ASCEND;
 use crate::vendor::entry::NamePattern::Anywhere;
 
+/// Starts of the names of databases. A rank follows the first.
+pub const DATABASE_NAMES: [&str; 3] = ["ascend_pytorch_profiler_", "ascend_pytorch_profiler", "msprof_"];
+
 pub(super) static MSPROF: Producer = Producer {
     title: "Huawei's profiler for Ascend (torch_npu or msprof)",
     records_pytorch: true,
