@@ -7,7 +7,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 seconds=${1:-600}
-targets=(json kineto execution scene analyze snapshot chakra pickle metrics archive database perfetto)
+targets=(json kineto execution scene analyze snapshot chakra pickle metrics archive database perfetto xspace)
 [ $# -lt 2 ] || read -ra targets <<<"$2"
 tools=$(pwd)/.cache/fuzz
 [ -x "$tools/bin/cargo-fuzz" ] || cargo install cargo-fuzz --locked --quiet --root "$tools"

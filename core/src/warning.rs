@@ -153,6 +153,8 @@ pub enum WarningKind {
     WithoutRank,
     /// A device whose number other ranks of a merged file give to theirs.
     SharedDeviceNumber,
+    /// A message of a profile in protobuf that is cut or damaged, or an event without a name.
+    DamagedMessage,
 }
 
 /// The importance of a warning.
@@ -247,6 +249,7 @@ impl WarningKind {
             Self::ShrunkEvent => "shrunk_event",
             Self::WithoutRank => "without_rank",
             Self::SharedDeviceNumber => "shared_device_number",
+            Self::DamagedMessage => "damaged_message",
         }
     }
 
@@ -352,6 +355,9 @@ impl WarningKind {
             }
             Self::IrregularMessage => {
                 "a message has an unusual layout or unknown fields (in no column): written back unchanged"
+            }
+            Self::DamagedMessage => {
+                "a message of a profile is damaged, or its event has no name: kept as far as readable"
             }
             Self::BackwardDependency
             | Self::DeviceEventOutside

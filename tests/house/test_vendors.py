@@ -13,6 +13,7 @@ EXCEPTIONS = {
     "core/src/label/words.rs": "types of C++ in names of kernels",
     "core/src/analyze/roofline/serving.rs": "names of operators, as vLLM registers them",
     "core/src/read/flight/": "keys of PyTorch's flight recorder, whatever the backend",
+    "core/src/read/msprof/": "layers of the traces that only Ascend's tools write",
     "core/src/read/nsight/": "tables of CUPTI, which only CUDA has",
     "core/src/read/rocm/": "tables of tools that only ROCm has, and Kineto's words for their rows",
     "core/src/trace/arg_key.rs": "keys of args as Kineto writes them",

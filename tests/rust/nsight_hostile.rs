@@ -174,7 +174,7 @@ fn a_database_of_something_else_says_what_is_in_it() {
     assert!(matches!(error.kind(), ErrorKind::Unsupported { .. }));
     assert_eq!(
         error.to_string(),
-        "expected an export of Nsight Systems or a database of ROCm, \
+        "expected an export of Nsight Systems, or a database of ROCm or msprof, \
          found an SQLite database with the tables notes (trace.db)"
     );
     let error = exercise(&database("CREATE TABLE a (x); DROP TABLE a;")).unwrap_err();

@@ -31,7 +31,7 @@ from support.mutant_files import (
 from support.shapes import SHAPES
 
 MOST_BYTES = 16_384
-ROCM = ("rocprofv3_results.db", "trace.rpd")
+DATABASES = ("rocm/rocprofv3_results.db", "rocm/trace.rpd", "msprof/ascend_pytorch_profiler_3.db")
 ELEMENTS = 12
 
 
@@ -97,8 +97,9 @@ def seeds(folder: Path | None) -> dict[str, list[bytes]]:
         ],
         "metrics": [b"".join(metrics[:4]).replace(b"1795347452", b"0000000001")],
         "archive": [zipped(files), *(tarred(files, mode) for mode in ("w", "w:gz", "w:xz"))],
-        "database": [small_database(), *((DATA / "synthetic_rocm" / name).read_bytes() for name in ROCM)],
+        "database": [small_database(), *((DATA / f"synthetic_{name}").read_bytes() for name in DATABASES)],
         "perfetto": [opened(DATA / "synthetic_perfetto/trace.pftrace")],
+        "xspace": [opened(DATA / "jax_cuda/recorder.xplane.pb.gz")],
     }
 
 
@@ -108,7 +109,7 @@ def main(corpus: Path, folder: Path | None = None) -> None:
         place = corpus / target
         place.mkdir(parents=True, exist_ok=True)
         for number, content in enumerate(inputs):
-            if len(content) <= MOST_BYTES * (4 if target in {"database", "snapshot", "archive"} else 1):
+            if len(content) <= MOST_BYTES * (4 if target in {"database", "snapshot", "archive", "xspace"} else 1):
                 (place / f"seed-{number}").write_bytes(content)
 
 

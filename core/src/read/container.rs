@@ -41,6 +41,9 @@ pub enum Container {
     Sqlite,
     /// A trace of Perfetto in protobuf.
     Perfetto,
+    /// A profile of XLA in protobuf.
+    #[cfg(feature = "xspace")]
+    XSpace,
     /// Metrics sampled beside a trace, as JSON lines.
     Metrics,
     /// Nothing at all.
@@ -68,6 +71,8 @@ impl Container {
             Self::MemoryTimeline => "a memory timeline",
             Self::Sqlite => "an SQLite database",
             Self::Perfetto => "a Perfetto trace",
+            #[cfg(feature = "xspace")]
+            Self::XSpace => "an XSpace of XLA's profiler",
             Self::Metrics => "sampled metrics without their trace (read both files together)",
             Self::Empty => "an empty file",
             Self::Other(words) => words,
@@ -77,6 +82,10 @@ impl Container {
     /// Whether a file like this may hold a trace.
     #[cfg(feature = "archives")]
     pub fn may_be_recording(self) -> bool {
+        #[cfg(feature = "xspace")]
+        if self == Self::XSpace {
+            return true;
+        }
         self.is_stream() || matches!(self, Self::Json | Self::Snapshot | Self::Sqlite | Self::Perfetto)
     }
 
@@ -145,6 +154,8 @@ pub fn sniff(head: &[u8]) -> Container {
         (None, Some(b'{')) if is_flight_recorder(text) => Container::FlightRecorder,
         (None, Some(b'[')) if is_memory_timeline(text) => Container::MemoryTimeline,
         (None, Some(b'{' | b'[')) => Container::Json,
+        #[cfg(feature = "xspace")]
+        (None, Some(_)) if super::foreign::is_xspace(head) => Container::XSpace,
         (None, Some(_)) if head.first() == Some(&0x0a) && of_binary(head).is_none() && is_perfetto(head) => {
             Container::Perfetto
         }

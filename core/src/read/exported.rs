@@ -1,10 +1,12 @@
-//! Reads databases through the text of a Kineto trace that their rows become.
+//! Reads files of other profilers through the text of a Kineto trace that their rows or messages
+//! become.
 
 use std::io::{self, Read};
 
 use super::builder::TraceBuilder;
-use super::input::Limits;
-use super::json_object::JsonObject;
+use super::event_text::EventText;
+use super::input::{Limits, ReadProgress};
+use super::json_object::{JsonObject, object};
 use super::json_text::read_text;
 use super::sqlite::{SqlDatabase, SqlFault, SqlRecord, SqlTable};
 use super::text_window::TextWindow;
@@ -21,6 +23,94 @@ pub(super) trait ExportedText: Send {
 
     /// Faults of the rows.
     fn warnings(&self) -> &Warnings;
+}
+
+/// A file that gives events first, then the keys of a header.
+pub(super) trait ExportSource: Send {
+    /// The object that holds the events, up to the first.
+    const START: &'static [u8] = b"{\"schemaVersion\":1,\"traceEvents\":[\n";
+
+    /// Events whose text was not given away.
+    fn events(&self) -> &EventText;
+
+    fn events_mut(&mut self) -> &mut EventText;
+
+    /// Adds events that stand before all others.
+    fn write_start(&mut self) {}
+
+    /// Adds some more events; false when there are none.
+    fn write_piece(&mut self) -> io::Result<bool>;
+
+    /// Adds the keys of the header, after all events.
+    fn write_header(&mut self, header: &mut JsonObject<'_>);
+
+    /// Bytes of the file that were read since the last call.
+    fn num_new_bytes(&mut self) -> u64 {
+        0
+    }
+
+    /// Faults of the file.
+    fn warnings(&self) -> &Warnings;
+}
+
+/// Text made at a time, unless a row or a message is longer.
+pub(super) const CHUNK_BYTES: usize = 1 << 18;
+
+/// The way through a file.
+pub(super) struct ExportWalk<'a, S> {
+    source: S,
+    watch: Option<ReadProgress<'a>>,
+    place: ExportPlace,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ExportPlace {
+    Start,
+    Pieces,
+    End,
+}
+
+impl<'a, S> ExportWalk<'a, S> {
+    pub(super) fn new(source: S, watch: Option<ReadProgress<'a>>) -> Self {
+        Self { source, watch, place: ExportPlace::Start }
+    }
+}
+
+impl<S: ExportSource> ExportedText for ExportWalk<'_, S> {
+    fn advance(&mut self) -> io::Result<bool> {
+        let source = &mut self.source;
+        source.events_mut().out.clear();
+        match self.place {
+            ExportPlace::Start => {
+                source.events_mut().out.extend_from_slice(S::START);
+                source.write_start();
+                self.place = ExportPlace::Pieces;
+            }
+            ExportPlace::Pieces => {
+                if !source.write_piece()? {
+                    let mut out = Vec::new();
+                    object(&mut out, |header| source.write_header(header));
+                    // The keys of the object that holds the events.
+                    let end: &[u8] = if out.len() > 2 { b"\n],\n" } else { b"\n]" };
+                    source.events_mut().out.extend_from_slice(end);
+                    source.events_mut().out.extend_from_slice(&out[1..]);
+                    self.place = ExportPlace::End;
+                }
+            }
+            ExportPlace::End => return Ok(false),
+        }
+        let num_new = source.num_new_bytes();
+        self.watch.as_mut().map_or(Ok(()), |watch| watch(num_new))?;
+        Ok(true)
+    }
+
+    fn text(&self) -> &[u8] {
+        &self.source.events().out
+    }
+
+    fn warnings(&self) -> &Warnings {
+        self.source.warnings()
+    }
 }
 
 /// Gives the text of a trace, piece by piece.

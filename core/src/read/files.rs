@@ -127,6 +127,10 @@ pub(super) fn read_window(
     if sniff(window.text()) == Container::Perfetto {
         return read_perfetto(window, name, watch, limits, builder);
     }
+    #[cfg(feature = "xspace")]
+    if sniff(window.text()) == Container::XSpace {
+        return super::xspace::read_xspace(window, name, watch, limits, builder);
+    }
     if sniff(window.text()) == Container::Metrics {
         window.gather()?;
         builder.metrics = window.text().to_vec();

@@ -25,14 +25,16 @@ pub(super) fn of_array(head: &[u8]) -> Option<&'static str> {
     (has("\"frame\"") && (has("\"metrics\"") || has("\"children\""))).then_some(PROTON)
 }
 
+/// Where [`xspace`](super::xspace) is not built in.
+const XSPACE: &str = "an XSpace of XLA's profiler in protobuf (Python's `ks.read` reads it; \
+                      else read the `.trace.json.gz` beside it)";
+
 /// The format of binary data by its first bytes.
 pub(super) fn of_binary(head: &[u8]) -> Option<&'static str> {
     let has = |text: &str| head.windows(text.len()).any(|window| window == text.as_bytes());
     match head {
         [b'm', b'e', b'm', b'r', b'a', b'y', 0, ..] => Some("a capture of memray (use `memray` to read it)"),
-        [0x0a, ..] if is_x_space(head) => {
-            Some("an XSpace of XLA's profiler in protobuf (read the `.trace.json.gz` beside it)")
-        }
+        [0x0a, ..] if is_xspace(head) => Some(XSPACE),
         _ if has("QuadDCommon") || has("NVIDIA Nsight Systems") => {
             Some("a report of Nsight Systems (export it with `nsys export --type sqlite`)")
         }
@@ -40,8 +42,11 @@ pub(super) fn of_binary(head: &[u8]) -> Option<&'static str> {
     }
 }
 
+/// Names of planes begin so.
+const PLANES: [&str; 6] = ["/host:", "/device:", "Task Environment", "#Chip", "Host CPUs", "Syscalls"];
+
 /// An `XSpace` starts with an `XPlane` (field 1), which has an id (1) or a name (2) first.
-fn is_x_space(head: &[u8]) -> bool {
+pub(super) fn is_xspace(head: &[u8]) -> bool {
     let Some((_, mut plane)) = message(head) else { return false };
     if let [0x08, rest @ ..] = plane {
         let Some((_, rest)) = varint(rest) else { return false };
@@ -49,7 +54,7 @@ fn is_x_space(head: &[u8]) -> bool {
     }
     let [0x12, rest @ ..] = plane else { return false };
     let Some((_, name)) = varint(rest) else { return false };
-    [&b"/host:"[..], b"/device:", b"Task Environment"].iter().any(|start| name.starts_with(start))
+    PLANES.iter().any(|start| name.starts_with(start.as_bytes()))
 }
 
 /// Length and rest of a message in field 1.

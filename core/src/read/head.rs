@@ -76,6 +76,8 @@ fn read_head(bytes: &[u8]) -> Result<FileHead, Error> {
     match sniff(window.text()) {
         Container::Snapshot => Ok(FileHead::of(&read_snapshot(window.text(), limits)?)),
         Container::Sqlite => Ok(FileHead { is_execution: is_trace(window.text()).then_some(false), rank: None }),
+        #[cfg(feature = "xspace")]
+        Container::XSpace => Ok(FileHead { is_execution: Some(false), rank: None }),
         Container::Json | Container::Perfetto => {
             let mut builder = TraceBuilder::default();
             read_window(window, None, None, limits, &mut builder)?;

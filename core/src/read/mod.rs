@@ -30,6 +30,8 @@ mod json_object;
 mod json_text;
 mod memory;
 mod metrics;
+#[cfg(feature = "msprof")]
+mod msprof;
 mod nsight;
 mod open;
 mod pairing;
@@ -45,11 +47,15 @@ mod secret_text;
 mod section;
 pub mod snapshot;
 mod sqlite;
+mod table_export;
+mod table_row;
 mod text_window;
 mod timeline;
 mod trace_array;
 mod tracks;
 mod wire;
+#[cfg(feature = "xspace")]
+mod xspace;
 #[cfg(feature = "archives")]
 mod zstd;
 

@@ -1,23 +1,17 @@
 //! Recognises a trace of Perfetto by its first bytes.
 
-use super::wire::{WireFields, WireValue, varint};
+use super::wire::{WireFields, varint};
 use crate::perfetto::{LAST_FIELD, PACKET_TAG};
 
 /// Whether a file with these first bytes is a trace of Perfetto: it has packets alone (field 1),
 /// and they start with a field of a number that Perfetto uses.
 pub(super) fn is_perfetto(head: &[u8]) -> bool {
     let Some((length, packet)) = head.strip_prefix(&[PACKET_TAG]).and_then(varint) else { return false };
-    let Some((first, _)) = WireFields::new(packet).next().or_else(|| cut_field(packet)) else { return false };
+    let mut fields = WireFields::new(packet);
+    let first = fields.next().map(|(first, _)| first).or_else(|| fields.cut().map(|(first, _)| first));
+    let Some(first) = first else { return false };
     let next = usize::try_from(length).ok().and_then(|length| packet.get(length));
     length > 0 && (1..=LAST_FIELD).contains(&first) && next.is_none_or(|byte| *byte == PACKET_TAG)
-}
-
-/// The number of a message's first field whose bytes go on behind the end.
-fn cut_field(message: &[u8]) -> Option<(u32, WireValue<'_>)> {
-    let (tag, rest) = varint(message)?;
-    let (length, _) = varint(rest)?;
-    let is_cut = tag & 7 == 2 && length > rest.len() as u64;
-    is_cut.then_some((u32::try_from(tag >> 3).ok()?, WireValue::Bytes(rest)))
 }
 
 #[cfg(test)]

@@ -50,6 +50,14 @@ impl<'a> WireFields<'a> {
         }
     }
 
+    /// The field that the message ends in: its number, and its bytes up to there.
+    pub(super) fn cut(&self) -> Option<(u32, &'a [u8])> {
+        let (tag, rest) = varint(self.rest)?;
+        let (length, rest) = varint(rest)?;
+        let is_cut = tag & 7 == 2 && length > rest.len() as u64;
+        is_cut.then_some((u32::try_from(tag >> 3).ok()?, rest))
+    }
+
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "as above")]
     fn field(&mut self) -> Option<(u32, WireValue<'a>)> {

@@ -22,7 +22,8 @@ pub use entry::{
     WaitReports,
 };
 pub use producer::{
-    EventNames, Producer, ToolName, TrackNames, TrackRole, database_title, holds_base_time, is_tool_title, producer,
+    DATABASE_NAMES, EventNames, Producer, ToolName, TrackNames, TrackRole, database_title, holds_base_time,
+    is_tool_title, producer,
 };
 pub use residency::ResidencyRules;
 pub use wording::advice_for;

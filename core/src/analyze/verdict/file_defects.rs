@@ -91,6 +91,7 @@ fn state(kind: WarningKind) -> VerdictState {
         | WarningKind::OversizedValue
         | WarningKind::DamagedTable
         | WarningKind::LostPacket
+        | WarningKind::DamagedMessage
         | WarningKind::InvalidValue => VerdictState::Incomplete,
         WarningKind::InvalidNumber
         | WarningKind::NegativeDuration

@@ -11,14 +11,11 @@ use super::row::{RowFaults, SqlLayout, SqlRow};
 use super::row_kind::RowKind;
 use super::row_kinds::SORTS;
 use crate::error::Position;
-use crate::read::exported::{ExportProgress, ExportedText, read_rows};
-use crate::read::input::ReadProgress;
-use crate::read::json_object::object;
+use crate::read::event_text::EventText;
+use crate::read::exported::{CHUNK_BYTES, ExportProgress, ExportSource, read_rows};
+use crate::read::json_object::JsonObject;
 use crate::read::sqlite::{SqlDatabase, SqlFault, SqlTable};
 use crate::warning::{WarningKind, Warnings};
-
-/// Text made at a time, unless a row is longer.
-const CHUNK_BYTES: usize = 1 << 18;
 
 /// An export that is being read.
 pub(in crate::read) struct NsightExport<'a> {
@@ -29,18 +26,9 @@ pub(in crate::read) struct NsightExport<'a> {
     at: usize,
     next_row: Option<i64>,
     state: ExportState,
-    stage: ExportStage,
     progress: ExportProgress,
-    watch: Option<ReadProgress<'a>>,
     file: Option<Arc<str>>,
     warnings: Warnings,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum ExportStage {
-    Start,
-    Rows,
-    End,
 }
 
 /// A sort of rows in the table at hand.
@@ -54,7 +42,6 @@ impl<'a> NsightExport<'a> {
     pub(in crate::read) fn new(
         (database, tables): (SqlDatabase<'a>, Vec<Arc<SqlTable>>),
         name: Option<&str>,
-        watch: Option<ReadProgress<'a>>,
         keeps_environment: bool,
     ) -> Self {
         let plan = |sort: &'static RowKind| {
@@ -72,9 +59,7 @@ impl<'a> NsightExport<'a> {
             at: 0,
             next_row: Some(i64::MIN),
             state: ExportState { known, ..ExportState::default() },
-            stage: ExportStage::Start,
             progress,
-            watch,
             file: name.map(Arc::from),
             warnings: Warnings::default(),
         }
@@ -113,54 +98,42 @@ impl<'a> NsightExport<'a> {
             ..Position::default()
         });
     }
-
-    fn write_end(&mut self) {
-        let mut out = Vec::new();
-        let Self { database, tables, plans, state, .. } = self;
-        object(&mut out, |header| {
-            let is_read =
-                |table: &SqlTable| is_support(table) || plans.iter().any(|plan| plan.sort.table == table.name);
-            let unread = state.known.write_header(header, database, tables, is_read);
-            write_unread(header, database, &unread, state);
-        });
-        // The keys of the object that holds the events.
-        self.state.events.out.extend_from_slice(b"\n],\n");
-        self.state.events.out.extend_from_slice(&out[1..]);
-    }
 }
 
-impl ExportedText for NsightExport<'_> {
-    fn advance(&mut self) -> io::Result<bool> {
-        self.state.events.out.clear();
-        match self.stage {
-            ExportStage::Start => {
-                self.state.events.out.extend_from_slice(b"{\"schemaVersion\":1,\"traceEvents\":[\n");
-                self.stage = ExportStage::Rows;
-            }
-            ExportStage::Rows if self.at < self.plans.len() => {
-                if let Err(fault) = self.read_rows() {
-                    self.warn_of_damage(&fault);
-                    self.next_row = None;
-                }
-                if self.next_row.is_none() {
-                    self.at += 1;
-                    self.next_row = Some(i64::MIN);
-                }
-            }
-            ExportStage::Rows => {
-                self.write_end();
-                self.progress.finish();
-                self.stage = ExportStage::End;
-            }
-            ExportStage::End => return Ok(false),
+impl ExportSource for NsightExport<'_> {
+    fn events(&self) -> &EventText {
+        &self.state.events
+    }
+
+    fn events_mut(&mut self) -> &mut EventText {
+        &mut self.state.events
+    }
+
+    fn write_piece(&mut self) -> io::Result<bool> {
+        if self.at == self.plans.len() {
+            return Ok(false);
         }
-        let num_new = self.progress.advance();
-        self.watch.as_mut().map_or(Ok(()), |watch| watch(num_new))?;
+        if let Err(fault) = self.read_rows() {
+            self.warn_of_damage(&fault);
+            self.next_row = None;
+        }
+        if self.next_row.is_none() {
+            self.at += 1;
+            self.next_row = Some(i64::MIN);
+        }
         Ok(true)
     }
 
-    fn text(&self) -> &[u8] {
-        &self.state.events.out
+    fn write_header(&mut self, header: &mut JsonObject<'_>) {
+        let Self { database, tables, plans, state, .. } = self;
+        let is_read = |table: &SqlTable| is_support(table) || plans.iter().any(|plan| plan.sort.table == table.name);
+        let unread = state.known.write_header(header, database, tables, is_read);
+        write_unread(header, database, &unread, state);
+        self.progress.finish();
+    }
+
+    fn num_new_bytes(&mut self) -> u64 {
+        self.progress.advance()
     }
 
     fn warnings(&self) -> &Warnings {

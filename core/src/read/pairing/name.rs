@@ -3,9 +3,28 @@
 //! Names are compared as bytes, which compiles to less code than text. Case is ignored only for
 //! ASCII letters.
 
-/// Traces in JSON, databases, and traces of Perfetto.
-const PLAIN: [&str; 6] = [".json", ".sqlite", ".rpd", "_results.db", ".pftrace", ".perfetto-trace"];
+use crate::vendor::DATABASE_NAMES;
+
+/// Traces in JSON, databases, traces of Perfetto, and profiles of XLA.
+const PLAIN: &[&str] = &[
+    ".json",
+    ".sqlite",
+    ".rpd",
+    "_results.db",
+    ".pftrace",
+    ".perfetto-trace",
+    #[cfg(feature = "xspace")]
+    XSPACE,
+];
+/// A profile of XLA in protobuf, and the Chrome trace beside it, which may lack events.
+#[cfg(feature = "xspace")]
+const XSPACE: &str = ".xplane.pb";
+#[cfg(feature = "xspace")]
+const BESIDE_XSPACE: &str = ".trace.json";
 const PACKED: [&str; 3] = [".gz", ".xz", ".zst"];
+/// The JSON trace beside a database of msprof.
+#[cfg(feature = "msprof")]
+pub(super) const BESIDE_MSPROF: &[u8] = b"trace_view.json";
 const REPORTS: [&str; 2] = [".nsys-rep", ".qdrep"];
 const SNAPSHOT: &str = ".kscope";
 
@@ -13,11 +32,11 @@ const SNAPSHOT: &str = ".kscope";
 const WORDS: [&str; 8] = ["kineto", "trace", "torch", "pytorch", "execution", "et", "eg", "pt"];
 
 /// Text before a rank in names that begin with it.
-const RANKED: [&str; 3] = ["kineto_trace_", "torch_et_", "nsys_"];
+const RANKED: [&str; 4] = ["kineto_trace_", "torch_et_", "nsys_", DATABASE_NAMES[0]];
 const RANK: &[u8] = b"rank";
 
-/// Whether the name is that of a trace: JSON, a database or a Perfetto trace, plain or compressed,
-/// a snapshot, or a report of nsys.
+/// Whether the name is that of a trace: JSON, a database, a Perfetto trace or a profile of XLA,
+/// plain or compressed, a snapshot, or a report of nsys.
 pub fn is_trace(name: &str) -> bool {
     of_trace(name.as_bytes()).is_some()
 }
@@ -100,6 +119,18 @@ pub(super) fn unpacked(name: &[u8]) -> Option<&[u8]> {
     without(name, &PACKED)
 }
 
+/// The name of a profile of XLA without its ending.
+#[cfg(feature = "xspace")]
+pub(super) fn of_xspace(name: &[u8]) -> Option<&[u8]> {
+    without(unpacked(name).unwrap_or(name), &[XSPACE])
+}
+
+/// The same of the Chrome trace beside it.
+#[cfg(feature = "xspace")]
+pub(super) fn beside_xspace(name: &[u8]) -> Option<&[u8]> {
+    without(unpacked(name).unwrap_or(name), &[BESIDE_XSPACE])
+}
+
 pub(super) fn is_snapshot(name: &[u8]) -> bool {
     name.ends_with(SNAPSHOT.as_bytes())
 }
@@ -130,8 +161,19 @@ fn joined<'a>(words: impl Iterator<Item = &'a [u8]>) -> Vec<u8> {
     joined
 }
 
+/// The name of a database of msprof without its ending.
+#[cfg(feature = "msprof")]
+pub(super) fn of_msprof(name: &[u8]) -> Option<&[u8]> {
+    let before = without(unpacked(name).unwrap_or(name), &[".db"])?;
+    DATABASE_NAMES.iter().any(|start| last(before).starts_with(start.as_bytes())).then_some(before)
+}
+
 fn of_trace(name: &[u8]) -> Option<&[u8]> {
-    let plain = without(unpacked(name).unwrap_or(name), &PLAIN);
+    #[cfg(feature = "msprof")]
+    if let Some(before) = of_msprof(name) {
+        return Some(before);
+    }
+    let plain = without(unpacked(name).unwrap_or(name), PLAIN);
     plain.or_else(|| without(name, &[SNAPSHOT])).or_else(|| without(name, &REPORTS))
 }
 

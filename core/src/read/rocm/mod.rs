@@ -5,19 +5,31 @@
 //! or refer to a table of tracks. RPD has one set: calls (`rocpd_api`), device work (`rocpd_op`),
 //! and which call started which work.
 
-mod export;
+mod known;
 mod rocpd;
 mod rocpd_set;
-mod row;
 mod rpd;
-mod stage;
 mod words;
 
-use super::sqlite::SqlTable;
-pub(super) use export::RocmExport;
+use std::sync::Arc;
+
+use super::sqlite::{SqlDatabase, SqlTable};
+use super::table_export::TableExport;
+use known::RocmKnown;
 pub(super) use words::TEXTS;
 
 /// Whether a database with this table is one of `ROCm`.
 pub(super) fn is_known(table: &SqlTable) -> bool {
     table.name.starts_with(TEXTS)
+}
+
+/// A database of `ROCm` that is being read; `name` is for messages.
+pub(super) fn export<'a>(
+    (database, tables): (SqlDatabase<'a>, Vec<Arc<SqlTable>>),
+    name: Option<&str>,
+) -> TableExport<'a, RocmKnown> {
+    let mut known = RocmKnown::default();
+    let mut stages = rpd::stages(&database, &tables, &mut known.rpd);
+    stages.extend(rocpd::stages(&database, &tables, &mut known.sets));
+    TableExport::new((database, tables), stages, known, name)
 }

@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
+use super::known::RocmKnown;
 use super::rocpd_set::{RocpdPlace, RocpdSet, message};
-use super::row::{RocmRow, integer};
-use super::stage::{RocmKnown, RocmStage};
 use super::words::{MARKER, TEXTS, category_of_domain, work};
 use crate::read::event_text::{EventText, write_bytes, write_shape, write_span};
 use crate::read::json_object::JsonObject;
 use crate::read::nsight::device_streams::{DeviceStreams, ProcessStream};
 use crate::read::sqlite::{SqlDatabase, SqlTable};
+use crate::read::table_export::TableStage;
+use crate::read::table_row::{TableRow, integer};
 
 const REGION: &[&str] =
     &["start", "end", "start_id", "end_id", "pid", "tid", "track_id", "event_id", "name_id", "extdata"];
@@ -59,14 +60,18 @@ pub(super) fn is_support(name: &str) -> bool {
 }
 
 /// The tables whose rows become events; `sets` gets those that they refer to.
-pub(super) fn stages(database: &SqlDatabase<'_>, tables: &[Arc<SqlTable>], sets: &mut Vec<RocpdSet>) -> Vec<RocmStage> {
+pub(super) fn stages(
+    database: &SqlDatabase<'_>,
+    tables: &[Arc<SqlTable>],
+    sets: &mut Vec<RocpdSet>,
+) -> Vec<TableStage<RocmKnown>> {
     let mut stages = Vec::new();
     let suffixes = tables.iter().filter_map(|table| table.name.strip_prefix(TEXTS));
     for suffix in suffixes.take(MAX_SETS) {
         let set = sets.len();
         let stage = |name: &str, columns, write| {
             let table = tables.iter().find(|table| table.name.strip_prefix(name).is_some_and(|rest| rest == suffix))?;
-            Some(RocmStage::new(table, columns, set, write))
+            Some(TableStage::new(table, columns, set, write))
         };
         let found = [
             stage("rocpd_region", REGION, write_region),
@@ -83,7 +88,7 @@ pub(super) fn stages(database: &SqlDatabase<'_>, tables: &[Arc<SqlTable>], sets:
     stages
 }
 
-fn write_region(row: &RocmRow<'_>, set: usize, known: &mut RocmKnown, events: &mut EventText) -> bool {
+fn write_region(row: &TableRow<'_>, set: usize, known: &mut RocmKnown, events: &mut EventText) -> bool {
     let values = row.taken::<10>();
     let [.., more] = values;
     let [start, end, start_id, end_id, process, thread, track, event, name, _] = values.map(integer);
@@ -115,7 +120,7 @@ fn write_region(row: &RocmRow<'_>, set: usize, known: &mut RocmKnown, events: &m
     true
 }
 
-fn write_dispatch(row: &RocmRow<'_>, set: usize, known: &mut RocmKnown, events: &mut EventText) -> bool {
+fn write_dispatch(row: &TableRow<'_>, set: usize, known: &mut RocmKnown, events: &mut EventText) -> bool {
     let [start, end, start_id, end_id, process, track, event, agent, queue, stream, kernel, sizes @ ..] =
         row.taken::<19>().map(integer);
     let RocmKnown { sets, streams, .. } = known;
@@ -141,7 +146,7 @@ fn write_dispatch(row: &RocmRow<'_>, set: usize, known: &mut RocmKnown, events: 
     })
 }
 
-fn write_copy(row: &RocmRow<'_>, set: usize, known: &mut RocmKnown, events: &mut EventText) -> bool {
+fn write_copy(row: &TableRow<'_>, set: usize, known: &mut RocmKnown, events: &mut EventText) -> bool {
     let [start, end, start_id, end_id, process, track, event, to, from, queue, stream, name, size] =
         row.taken::<13>().map(integer);
     let RocmKnown { sets, streams, .. } = known;
@@ -170,7 +175,7 @@ impl RocpdWork {
     /// Adds an event; false without a start or a device. `fill` gets its times.
     fn write(
         &self,
-        (row, set, streams, events): (&RocmRow<'_>, &mut RocpdSet, &mut DeviceStreams, &mut EventText),
+        (row, set, streams, events): (&TableRow<'_>, &mut RocpdSet, &mut DeviceStreams, &mut EventText),
         category: &str,
         name: &[u8],
         fill: impl FnOnce(&mut JsonObject<'_>, [Option<i64>; 2]),

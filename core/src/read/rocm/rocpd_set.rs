@@ -5,11 +5,11 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use serde_json::Value;
 
-use super::row::{RocmColumns, RocmLookup, integer, text};
 use super::words::{MARKER, category_of_domain};
 use crate::read::event_text::EventText;
 use crate::read::json_object::{JsonObject, object};
 use crate::read::sqlite::{FindsRows, MAX_TEXT_BYTES, SqlContent, SqlDatabase, SqlRecord, SqlTable, TextTable};
+use crate::read::table_row::{TableColumns, TableLookup, integer, text};
 
 /// Rows of a table of processes, threads or agents that are read.
 const MAX_ROWS: usize = 100_000;
@@ -26,10 +26,10 @@ pub(in crate::read) struct RocpdSet {
     programs: Vec<(i64, Vec<u8>)>,
     /// Number, process and name of each thread with a name.
     thread_names: Vec<(i64, i64, Vec<u8>)>,
-    kernels: Option<RocmLookup>,
-    tracks: Option<RocmLookup>,
-    times: Option<RocmLookup>,
-    events: Option<RocmLookup>,
+    kernels: Option<TableLookup>,
+    tracks: Option<TableLookup>,
+    times: Option<TableLookup>,
+    events: Option<TableLookup>,
 }
 
 /// A processor.
@@ -65,7 +65,7 @@ impl RocpdSet {
     pub(super) fn new(database: &SqlDatabase<'_>, tables: &[Arc<SqlTable>], suffix: &str) -> Self {
         let table =
             |name: &str| tables.iter().find(|table| table.name.strip_prefix(name).is_some_and(|rest| rest == suffix));
-        let lookup = |name: &str, columns: &[&str]| table(name).map(|table| RocmLookup::new(table, columns));
+        let lookup = |name: &str, columns: &[&str]| table(name).map(|table| TableLookup::new(table, columns));
         let mut set = Self {
             texts: table("rocpd_string")
                 .map(|table| TextTable::new(database, table, ["id", "string"]))
@@ -80,9 +80,9 @@ impl RocpdSet {
             times: lookup("rocpd_timestamp", &["value"]),
             events: lookup("rocpd_event", &["category_id", "stack_id", "extdata"]),
         };
-        let each = |name: &str, columns: &[&str], take: &mut dyn FnMut(&RocmColumns, &SqlRecord)| {
+        let each = |name: &str, columns: &[&str], take: &mut dyn FnMut(&TableColumns, &SqlRecord)| {
             let Some(table) = table(name) else { return };
-            let (columns, mut rows) = (RocmColumns::new(table, columns), database.rows(table, i64::MIN));
+            let (columns, mut rows) = (TableColumns::new(table, columns), database.rows(table, i64::MIN));
             // Rows before a fault are known; later ones have no names.
             for _ in 0..MAX_ROWS {
                 let Ok(Some(row)) = rows.next() else { break };
@@ -205,10 +205,10 @@ pub(super) fn write_devices(sets: &[RocpdSet], header: &mut JsonObject<'_>) {
 }
 
 fn lookup<'t>(
-    table: Option<&'t RocmLookup>,
+    table: Option<&'t TableLookup>,
     database: &dyn FindsRows,
     id: Option<i64>,
-) -> Option<(SqlRecord, &'t RocmColumns)> {
+) -> Option<(SqlRecord, &'t TableColumns)> {
     table?.row(database, id?)
 }
 

@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::row::{RocmColumns, RocmLookup, RocmRow, integer, text};
-use super::stage::{RocmKnown, RocmStage};
+use super::known::RocmKnown;
 use super::words::{MARKER, RUNTIME, TEXTS, work};
 use crate::read::event_text::{EventText, write_bytes, write_shape, write_span};
 use crate::read::sqlite::{SqlContent, SqlDatabase, SqlRecord, SqlTable, TextTable};
+use crate::read::table_export::TableStage;
+use crate::read::table_row::{TableColumns, TableLookup, TableRow, integer, text};
 use crate::time::Ts;
 
 /// The name of calls that are markers; their argument is the text.
@@ -18,14 +19,14 @@ const LAUNCH_BY_ITEMS: &[u8] = b"hipExtModuleLaunchKernel";
 
 /// Tables that others refer to.
 #[derive(Default)]
-pub(super) struct RpdTables {
+pub(in crate::read) struct RpdTables {
     texts: TextTable,
     /// The call that started each work.
     call_of_work: FxHashMap<i64, i64>,
-    calls: Option<RocmLookup>,
+    calls: Option<TableLookup>,
     /// Details of kernels and copies: by the work, or by its call.
-    kernels: [Option<RocmLookup>; 2],
-    copies: [Option<RocmLookup>; 2],
+    kernels: [Option<TableLookup>; 2],
+    copies: [Option<TableLookup>; 2],
 }
 
 const KERNEL: &[&str] = &[
@@ -56,34 +57,38 @@ pub(super) fn is_support(name: &str) -> bool {
 }
 
 /// The tables whose rows become events; `known` gets those that they refer to.
-pub(super) fn stages(database: &SqlDatabase<'_>, tables: &[Arc<SqlTable>], known: &mut RpdTables) -> Vec<RocmStage> {
+pub(super) fn stages(
+    database: &SqlDatabase<'_>,
+    tables: &[Arc<SqlTable>],
+    known: &mut RpdTables,
+) -> Vec<TableStage<RocmKnown>> {
     let table = |name: &str| tables.iter().find(|table| table.name == name);
     let Some(texts) = table(TEXTS) else { return Vec::new() };
     known.texts = TextTable::new(database, texts, ["id", "string"]);
     if let Some(links) = table("rocpd_api_ops") {
         known.call_of_work = calls_of_work(database, links);
     }
-    let lookup = |name: &str, columns| table(name).map(|table| RocmLookup::new(table, columns));
+    let lookup = |name: &str, columns| table(name).map(|table| TableLookup::new(table, columns));
     known.calls = lookup("rocpd_api", &["apiName_id"]);
     known.kernels = ["rocpd_kernelop", "rocpd_kernelapi"].map(|name| lookup(name, KERNEL));
     known.copies = ["rocpd_copyop", "rocpd_copyapi"].map(|name| lookup(name, COPY));
     let calls = table("rocpd_api");
     let calls = calls
-        .map(|table| RocmStage::new(table, &["pid", "tid", "start", "end", "apiName_id", "args_id"], 0, write_call));
+        .map(|table| TableStage::new(table, &["pid", "tid", "start", "end", "apiName_id", "args_id"], 0, write_call));
     let works = table("rocpd_op");
     let works = works.map(|table| {
-        RocmStage::new(table, &["gpuId", "queueId", "start", "end", "description_id", "opType_id"], 0, write_work)
+        TableStage::new(table, &["gpuId", "queueId", "start", "end", "description_id", "opType_id"], 0, write_work)
     });
     let monitor = table("rocpd_monitor");
     let monitor = monitor.map(|table| {
-        RocmStage::new(table, &["deviceType", "deviceId", "monitorType", "start", "value"], 0, write_sample)
+        TableStage::new(table, &["deviceType", "deviceId", "monitorType", "start", "value"], 0, write_sample)
     });
     calls.into_iter().chain(works).chain(monitor).collect()
 }
 
 /// The call of each work, as far as the table can be read.
 fn calls_of_work(database: &SqlDatabase<'_>, links: &SqlTable) -> FxHashMap<i64, i64> {
-    let (columns, mut found) = (RocmColumns::new(links, &["api_id", "op_id"]), FxHashMap::default());
+    let (columns, mut found) = (TableColumns::new(links, &["api_id", "op_id"]), FxHashMap::default());
     let mut rows = database.rows(links, i64::MIN);
     while let Ok(Some(row)) = rows.next() {
         if let [Some(call), Some(work)] = columns.of(row).map(integer) {
@@ -93,7 +98,7 @@ fn calls_of_work(database: &SqlDatabase<'_>, links: &SqlTable) -> FxHashMap<i64,
     found
 }
 
-fn write_call(row: &RocmRow<'_>, _: usize, known: &mut RocmKnown, events: &mut EventText) -> bool {
+fn write_call(row: &TableRow<'_>, _: usize, known: &mut RocmKnown, events: &mut EventText) -> bool {
     let [process, thread, start, end, name, args] = row.taken().map(integer);
     let Some(start) = start else { return false };
     let texts = &mut known.rpd.texts;
@@ -118,7 +123,7 @@ fn write_call(row: &RocmRow<'_>, _: usize, known: &mut RocmKnown, events: &mut E
     true
 }
 
-fn write_work(row: &RocmRow<'_>, _: usize, known: &mut RocmKnown, events: &mut EventText) -> bool {
+fn write_work(row: &TableRow<'_>, _: usize, known: &mut RocmKnown, events: &mut EventText) -> bool {
     let [device, queue, start, end, description, kind] = row.taken().map(integer);
     let (Some(start), Some(device)) = (start, device) else { return false };
     let RpdTables { texts, call_of_work, calls, kernels, copies } = &mut known.rpd;
@@ -173,10 +178,10 @@ fn write_work(row: &RocmRow<'_>, _: usize, known: &mut RocmKnown, events: &mut E
 
 /// The details of a work, by its own number or by that of its call.
 fn details<'t>(
-    tables: &'t [Option<RocmLookup>; 2],
-    row: &RocmRow<'_>,
+    tables: &'t [Option<TableLookup>; 2],
+    row: &TableRow<'_>,
     keys: [Option<i64>; 2],
-) -> Option<(SqlRecord, &'t RocmColumns)> {
+) -> Option<(SqlRecord, &'t TableColumns)> {
     tables.iter().zip(keys).find_map(|(table, key)| table.as_ref()?.row(row.database, key?))
 }
 
@@ -186,7 +191,7 @@ fn stream_text(content: SqlContent<'_>) -> Option<Vec<u8>> {
 }
 
 /// A sample of the clock or the power of a device.
-fn write_sample(row: &RocmRow<'_>, _: usize, _: &mut RocmKnown, events: &mut EventText) -> bool {
+fn write_sample(row: &TableRow<'_>, _: usize, _: &mut RocmKnown, events: &mut EventText) -> bool {
     let [device_kind, device, kind, start, value] = row.taken();
     let (Some(kind), Some(start)) = (text(kind), integer(start)) else { return false };
     let device = integer(device).unwrap_or(0);

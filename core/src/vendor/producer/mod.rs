@@ -13,6 +13,7 @@ mod viztracer;
 mod xla;
 
 pub use entry::{EventNames, Producer, TrackNames, TrackRole};
+pub use msprof::DATABASE_NAMES;
 
 /// All tools that are told apart from Kineto.
 static PRODUCERS: &[&Producer] = &[

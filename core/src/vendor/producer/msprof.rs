@@ -10,11 +10,16 @@ use crate::event_kind::EventKind;
 use crate::vendor::ascend::ASCEND;
 use crate::vendor::entry::NamePattern::Anywhere;
 
+/// Starts of the names of databases. A rank follows the first.
+pub const DATABASE_NAMES: [&str; 3] = ["ascend_pytorch_profiler_", "ascend_pytorch_profiler", "msprof_"];
+
 pub(super) static MSPROF: Producer = Producer {
     title: "Huawei's profiler for Ascend (torch_npu or msprof)",
     records_pytorch: true,
     vendor: Some(&ASCEND),
     advice: "record the next trace with torch_npu.profiler; level 1 or higher has all tasks of the device",
+    // Our reader of databases writes this key.
+    header_keys: &["msprof"],
     processes: &[Anywhere(HARDWARE), Anywhere("Overlap Analysis"), Anywhere("AI Core Freq")],
     role,
     communicates: |names, lower| is_communication(names.process) || lower.starts_with("hcom"),

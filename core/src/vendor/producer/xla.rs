@@ -13,6 +13,8 @@ use crate::vendor::{cuda::CUDA, rocm::ROCM};
 pub(super) static XLA: Producer = Producer {
     title: "XLA's profiler (JAX, TensorFlow or PyTorch/XLA)",
     advice: "times of rows and work are right; XProf shows the graphs of XLA",
+    // Our reader of profiles in protobuf writes this key.
+    header_keys: &["xspace"],
     processes: &[Start("/device:"), Start("/host:")],
     role,
     communicates: |_, lower| COLLECTIVES.iter().any(|word| lower.contains(word)),

@@ -85,6 +85,8 @@ def read(  # noqa: PLR0913 - options by keyword
     * a Perfetto trace (`.pftrace`), of PyTorch 2.15 or another program
     * an SQLite export of Nsight Systems (`nsys export --type sqlite`)
     * a database of ROCm, of `rocprofv3` or RPD: calls, device work, markers and clocks
+    * a database of msprof (`ascend_pytorch_profiler_*.db`): operators, calls, tasks, collectives
+    * a profile of XLA (`*.xplane.pb`), of JAX, TensorFlow or PyTorch/XLA
     * a report of Nsight Systems (`.nsys-rep`), with its export beside it or `nsys` on the path
     * a tar or zip archive: returns a TraceSet if it holds several recordings
     * a Chakra trace (`.et`): returns a Chakra
