@@ -6,6 +6,8 @@
 //! and which call started which work.
 
 mod export;
+#[cfg(feature = "kernel-counters")]
+mod pmc;
 mod rocpd;
 mod rocpd_set;
 mod row;
