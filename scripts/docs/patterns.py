@@ -362,6 +362,16 @@ def missed_fusion(program: Program) -> None:
         program.wait()
 
 
+def tensor_cores_idle(program: Program) -> None:
+    """Products of few rows wait for their weights. Tensor cores are active for 6 % of the time."""
+    start_ns = program.now(1)
+    for _ in program.iterations():
+        for _ in range(4):
+            program.compute("aten::mm", GEMM, 90, [[8, WIDTH], [WIDTH, 4 * WIDTH]])
+        program.wait()
+    program.sample("Tensor Active [Throughput %]", 6, start_ns)
+
+
 def _graph(program: Program, layers: int) -> None:
     """A call of a compiled graph."""
     with program.operator("## Call CompiledFxGraph f3kpyormhod ##"):
@@ -443,6 +453,7 @@ _LARGE: Loops = (
     graph_break,
     missed_fusion,
     small_graphs,
+    tensor_cores_idle,
 )
 _SMALL: Loops = (gradients_zeroed, unaligned_matmul, conv_bias_before_batch_norm, indexing_in_a_loop)
 _OF_JOBS: Loops = (straggler, imbalanced_ranks)

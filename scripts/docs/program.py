@@ -83,6 +83,12 @@ class Program(Recorder):
         self.launch("cudaLaunchKernel", "kernel", name, stream, us * 1000, thread=thread, args=shape | (args or {}))
         self.stream_free[stream] += _BETWEEN_KERNELS_NS
 
+    def sample(self, counter: str, value: float, start_ns: int, every_us: int = 20) -> None:
+        """Samples a counter of the device from a time until now."""
+        for time_ns in range(start_ns, self.now(1), every_us * 1000):
+            event = {"ph": "C", "name": counter, "pid": "GPU 0 Counters", "ts": time_ns / 1000}
+            self.events.append(event | {"args": {"": value}})
+
     def copy(self, route: str, num_bytes: int, us: int) -> None:
         """Launches a copy such as `HtoD (Pinned -> Device)`."""
         args = {"bytes": num_bytes, "memory bandwidth (GB/s)": round(num_bytes / us / 1000, 3)}

@@ -14,6 +14,8 @@ mod collective_skew;
 mod collectives;
 mod companion;
 mod containers;
+mod counter_means;
+mod counter_sources;
 mod critical_path;
 mod dependencies;
 mod device;

@@ -9,6 +9,8 @@ mod class;
 mod collective;
 mod communication;
 mod copy_bandwidth;
+#[cfg(feature = "kernel-counters")]
+mod counter;
 mod coverage;
 mod critical_path;
 mod device;

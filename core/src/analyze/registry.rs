@@ -1,6 +1,8 @@
 //! Lists all analyses by name.
 
 use super::analysis::Analysis;
+#[cfg(feature = "kernel-counters")]
+use super::counter;
 use super::{
     annotation, breakdown, collective, copy_bandwidth, critical_path, finding, flame, heatmap, idle, kernel, launches,
     memory, module, operator, options, overlap, pipeline, queue, roofline, sequence, stacks, straggler, summary_table,
@@ -23,6 +25,8 @@ pub const ANALYSES: &[&Analysis] = &[
     &stacks::STACKS,
     &flame::FLAMEGRAPH,
     &kernel::KERNELS,
+    #[cfg(feature = "kernel-counters")]
+    &counter::COUNTER_MEANS,
     &launches::LAUNCHES,
     &queue::QUEUE_LENGTH,
     &copy_bandwidth::COPY_BANDWIDTH,

@@ -12,7 +12,8 @@ const OBJECTS: [(&[&str], &str); 6] = [
     (&["samples", "timeDeltas"], "a CPU profile of V8 (write it in Chrome's trace format instead)"),
 ];
 
-const PROTON: &str = "a profile of Triton's Proton as a tree, without times (record it with `data=\"trace\"`)";
+const PROTON: &str =
+    "a profile of Triton's Proton as a tree, without times (`proton-viewer` shows it; record it with `data=\"trace\"`)";
 
 /// The format of a JSON object with such keys, if it is known.
 pub(super) fn of_object(keys: &[&str]) -> Option<&'static str> {

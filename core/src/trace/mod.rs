@@ -3,6 +3,7 @@
 pub mod arg_key;
 pub mod args;
 pub mod collective;
+pub(crate) mod counter_place;
 pub mod decimal;
 pub mod event;
 pub mod flow;

@@ -18,6 +18,9 @@ pub(super) static CUDA: Vendor = Vendor {
         device("cuda_event", EventKind::Other),
     ],
     counter_ranges: &["cuda_profiler_range"],
+    // Nsight Systems, CUPTI, DCGM.
+    #[cfg(feature = "kernel-counters")]
+    matrix_counters: &["tensor active", "pipe_tensor", "tensor_active"],
     reports: WaitReports {
         kind_keys: &["cuda_sync_kind"],
         names: &[

@@ -14,6 +14,9 @@ pub struct Vendor {
     pub categories: &'static [EventCategory],
     /// Categories of ranges in which counters are measured. Then kernels have no events.
     pub counter_ranges: &'static [&'static str],
+    /// Parts of the names of counters, in lower case, that tell how far units for matrices work.
+    #[cfg(feature = "kernel-counters")]
+    pub matrix_counters: &'static [&'static str],
     /// Reports of waits that its devices write.
     pub reports: WaitReports,
     /// Calls of its runtime and driver, by their roles.
@@ -45,6 +48,8 @@ impl Vendor {
         name: "",
         categories: &[],
         counter_ranges: &[],
+        #[cfg(feature = "kernel-counters")]
+        matrix_counters: &[],
         reports: WaitReports { kind_keys: &[], names: &[] },
         calls: HostCalls::EMPTY,
         kernels: KernelNames::EMPTY,

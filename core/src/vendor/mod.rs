@@ -102,6 +102,12 @@ pub(crate) fn measures_counters(category: &str) -> bool {
     VENDORS.iter().any(|vendor| vendor.counter_ranges.contains(&category))
 }
 
+/// Whether a counter of a name in lower case tells how far units for matrices work.
+#[cfg(feature = "kernel-counters")]
+pub(crate) fn measures_matrix_units(lower: &str) -> bool {
+    VENDORS.iter().flat_map(|vendor| vendor.matrix_counters).any(|part| lower.contains(part))
+}
+
 /// Whether a call enqueues the work of a whole graph.
 pub fn launches_graph(call: &str) -> bool {
     has_part(call, |calls| calls.launch_graph)

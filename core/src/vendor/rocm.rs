@@ -5,6 +5,9 @@ use super::entry::{CommunicationLibraries, HostCalls, KernelNames, Vendor, Versi
 
 pub(super) static ROCM: Vendor = Vendor {
     name: "rocm",
+    // Derived counters of rocprofiler.
+    #[cfg(feature = "kernel-counters")]
+    matrix_counters: &["mfmautil"],
     calls: HostCalls {
         allocate: &[
             "hipMalloc",

@@ -9,6 +9,7 @@ use crate::id::TrackId;
 use crate::link::LinkedTrace;
 use crate::sort;
 use crate::time::{TimeRange, Ts};
+use crate::trace::counter_place::CounterPlace;
 use crate::trace::track::Stream;
 
 /// A number that changes over time.
@@ -122,10 +123,9 @@ fn queues(linked: &Arc<LinkedTrace>) -> Vec<TimeSeries> {
     points.chunk_by(|a, b| a.stream == b.stream).map(series).collect()
 }
 
-/// Counters of the file.
+/// Counters of the file. Those of a device stand with its streams.
 fn counted(linked: &LinkedTrace) -> Vec<TimeSeries> {
     let trace = &linked.trace;
-    let text = |id| trace.strings.text(id);
     let mut all: BTreeMap<_, StepValues> = BTreeMap::new();
     for counter in trace.counters.iter().filter(|counter| counter.value.is_finite()) {
         let key = (counter.track.index(), counter.name, counter.series);
@@ -133,12 +133,16 @@ fn counted(linked: &LinkedTrace) -> Vec<TimeSeries> {
     }
     let series = |((track, name, key), mut steps): ((usize, crate::id::StrId, crate::id::StrId), Vec<_>)| {
         sort::by_key(&mut steps, |(time, _): &(Ts, f64)| *time);
-        let (name, key) = (text(name), text(key));
-        let unit = [("_bytes", "bytes"), ("_share", "share")].into_iter().find(|(ending, _)| key.ends_with(ending));
-        let name = if key.is_empty() || key == name { name.to_owned() } else { format!("{name} · {key}") };
+        let track = TrackId::from(track);
+        let series = trace.strings.text(key);
+        let unit = [("_bytes", "bytes"), ("_share", "share")].into_iter().find(|(ending, _)| series.ends_with(ending));
+        let of_device = match trace.counter_place(track, name) {
+            CounterPlace::Device(number) => find_track(linked, |on| on.is_some_and(|on| on.device == Some(number))),
+            CounterPlace::SomeDevice | CounterPlace::Host => None,
+        };
         TimeSeries {
-            name,
-            track: Some(TrackId::from(track)),
+            name: trace.counter_title(name, key),
+            track: of_device.or(Some(track)),
             unit: unit.map(|(_, unit)| unit),
             course: SeriesCourse::Steps(steps),
         }

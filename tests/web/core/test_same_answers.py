@@ -25,7 +25,7 @@ DLRM = "facebookresearch__param/et_replay/tests/inputs/dlrm_kineto.tar.gz"
 MAX_BYTES = 40_000_000
 ALIGNMENT = 8
 # Analyses that no page shows: Cargo features of the wheel have them.
-LEFT_OUT = {"grouped_heatmap", "machines", "topology", "experts"}
+LEFT_OUT = {"counter_means", "grouped_heatmap", "machines", "topology", "experts"}
 
 pytestmark = pytest.mark.skipif(
     shutil.which("node") is None or not MODULE.is_file(),

@@ -11,6 +11,7 @@ pub(super) mod cost_overlap;
 mod devices;
 mod graph_break;
 mod host_sampling;
+mod idle_matrix_units;
 mod indexing;
 mod kept_memory;
 mod launch_bound;
@@ -35,6 +36,8 @@ pub(super) mod rules;
 mod small_graphs;
 mod start_up;
 mod sync;
+#[cfg(feature = "kernel-counters")]
+mod tensor_activity;
 mod trace_matches;
 mod uncaptured_decode;
 

@@ -4,8 +4,8 @@ use super::row::Finding;
 use super::rule::Rule;
 use super::{
     allocation, between_steps, cache_copy, communication, compile, conv_bias, copy, graph_break, host_sampling,
-    indexing, launch_bound, leak, loader, long_idle, matmul, missed_fusion, optimizer, out_of_memory, padded_graph,
-    rank, small_graphs, start_up, sync, uncaptured_decode,
+    idle_matrix_units, indexing, launch_bound, leak, loader, long_idle, matmul, missed_fusion, optimizer,
+    out_of_memory, padded_graph, rank, small_graphs, start_up, sync, uncaptured_decode,
 };
 use crate::table::{Table, boolean, int, put, put_name, text};
 
@@ -30,6 +30,7 @@ pub(super) const RULES: &[&Rule] = &[
     &optimizer::ZEROED,
     &matmul::FP32,
     &matmul::UNALIGNED,
+    &idle_matrix_units::TENSOR_CORES_IDLE,
     &conv_bias::CONV_BIAS,
     &allocation::ALLOCATION,
     &out_of_memory::OUT_OF_MEMORY,

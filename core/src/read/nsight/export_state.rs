@@ -31,6 +31,9 @@ pub(super) struct ExportNames {
     pub(super) private_rows: Vec<(String, i64)>,
     /// The properties of each device, as an object.
     pub(super) devices: BTreeMap<i64, Vec<u8>>,
+    /// Metrics of GPUs.
+    #[cfg(feature = "kernel-counters")]
+    pub(super) metrics: super::metric::MetricNames,
     /// When the recording began, since the Unix epoch.
     pub(super) base_ns: Option<i64>,
 }

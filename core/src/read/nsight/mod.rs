@@ -15,6 +15,8 @@ mod export_state;
 mod header;
 mod kernel;
 mod memory;
+#[cfg(feature = "kernel-counters")]
+mod metric;
 mod name;
 mod nvtx;
 mod nvtx_names;

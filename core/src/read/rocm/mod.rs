@@ -6,6 +6,8 @@
 //! and which call started which work.
 
 mod known;
+#[cfg(feature = "kernel-counters")]
+mod pmc;
 mod rocpd;
 mod rocpd_set;
 mod rpd;

@@ -11,6 +11,8 @@ use crate::read::nsight::device_streams::{DeviceStreams, ProcessStream};
 use crate::read::sqlite::{SqlDatabase, SqlTable};
 use crate::read::table_export::TableStage;
 use crate::read::table_row::{TableRow, integer};
+#[cfg(feature = "kernel-counters")]
+use crate::time::Ts;
 
 const REGION: &[&str] =
     &["start", "end", "start_id", "end_id", "pid", "tid", "track_id", "event_id", "name_id", "extdata"];
@@ -56,6 +58,10 @@ const MAX_SETS: usize = 256;
 
 /// Whether a table only adds to the rows of others.
 pub(super) fn is_support(name: &str) -> bool {
+    #[cfg(feature = "kernel-counters")]
+    if name.starts_with(super::pmc::VALUES) {
+        return true;
+    }
     ["rocpd_event", "rocpd_track", "rocpd_timestamp", "rocpd_arg"].iter().any(|start| name.starts_with(start))
 }
 
@@ -77,6 +83,9 @@ pub(super) fn stages(
             stage("rocpd_region", REGION, write_region),
             stage("rocpd_kernel_dispatch", DISPATCH, write_dispatch),
             stage("rocpd_memory_copy", COPY, write_copy),
+            // Last, so that ids of events are the same without them.
+            #[cfg(feature = "kernel-counters")]
+            stage("rocpd_sample", SAMPLE, write_sample),
         ];
         let before = stages.len();
         stages.extend(found.into_iter().flatten());
@@ -202,8 +211,36 @@ impl RocpdWork {
                     args.integer("correlation", correlation);
                 }
                 fill(args, [Some(start), end]);
+                #[cfg(feature = "kernel-counters")]
+                set.counters.write_args(self.event, args);
             });
         });
         true
     }
+}
+
+#[cfg(feature = "kernel-counters")]
+const SAMPLE: &[&str] = &["timestamp", "timestamp_id", "event_id", "track_id"];
+
+/// Adds the counters of a sample.
+#[cfg(feature = "kernel-counters")]
+fn write_sample(row: &TableRow<'_>, set: usize, known: &mut RocmKnown, events: &mut EventText) -> bool {
+    let [time, time_id, event, track] = row.taken().map(integer);
+    let set = &known.sets[set];
+    let Some(time) = set.time(row.database, [time, time_id]) else { return false };
+    let place = set.place(row.database, RocpdPlace::default(), track);
+    for (counter, value) in set.counters.of(event) {
+        let agent = set.agent(set.counters.agent(counter).or(place.agent)).filter(|agent| agent.is_gpu);
+        events.element(|event| {
+            event.text("ph", b"C");
+            event.text("name", set.counters.name(counter).as_bytes());
+            match agent {
+                Some(gpu) => event.text("pid", format!("GPU {} Counters", gpu.index).as_bytes()),
+                None => event.integer("pid", place.process.unwrap_or(0)),
+            }
+            event.micros("ts", Ts(time));
+            event.object("args", |args| args.field("").extend_from_slice(format!("{value:?}").as_bytes()));
+        });
+    }
+    true
 }

@@ -30,6 +30,8 @@ pub(in crate::read) struct RocpdSet {
     tracks: Option<TableLookup>,
     times: Option<TableLookup>,
     events: Option<TableLookup>,
+    #[cfg(feature = "kernel-counters")]
+    pub(super) counters: super::pmc::RocpdCounters,
 }
 
 /// A processor.
@@ -79,6 +81,8 @@ impl RocpdSet {
             tracks: lookup("rocpd_track", &["pid", "tid", "agent_id", "queue_id", "stream_id"]),
             times: lookup("rocpd_timestamp", &["value"]),
             events: lookup("rocpd_event", &["category_id", "stack_id", "extdata"]),
+            #[cfg(feature = "kernel-counters")]
+            counters: super::pmc::RocpdCounters::new(database, table(super::pmc::NAMES), table(super::pmc::VALUES)),
         };
         let each = |name: &str, columns: &[&str], take: &mut dyn FnMut(&TableColumns, &SqlRecord)| {
             let Some(table) = table(name) else { return };

@@ -183,6 +183,52 @@ class Analyses(StackAnalyses, BudgetChecks):
         """
         return self.analyze("kernels", short_ns=short_ns, **part)
 
+    def counter_means(
+        self, *, by: str = "kernel", counter: str | None = None, **part: lazy.Unpack[lazy.EventSelection]
+    ) -> lazy.AnalysisResult:
+        """Averages sampled counters over the time of kernels, operators, modules or iterations.
+
+        Counters are those of `Trace.counters` with a device: PM sampling of PyTorch, GPU metrics of
+        Nsight Systems, `ks.profile(metrics=True)`, Perfetto, ROCm. `counter` chooses them by name;
+        `*` stands for any text. One row per owner, counter and device; most time first.
+
+        `by` is the owner of the time:
+
+        * `"kernel"`, `"operator"` or `"module"`: device time of the work; the innermost operator or
+          module around its launch counts
+        * `"event"`: each event of a device; `id` refers to `Trace.events`
+        * `"iteration"`: the whole iteration, idle time included, also with counters of the host
+        * `"device"`: the whole selection
+        * `"phase"`: kernels, per phase of the iterations
+
+        A sample stands for the time until the next one. After a gap of more than two usual ones
+        (their median), and after the last sample, it stands for one usual gap. The rest of the time
+        was not sampled, as is that of a sample without a number.
+
+        `mean = Σ value · overlap / Σ overlap`, over the samples that overlap the owner's time;
+        `sampled_ns = Σ overlap`; `sampled_share = sampled_ns / total_ns`. Without samples, `mean`,
+        `min` and `max` are null. Values keep the unit of the file; `unit` is the one in the name.
+
+        Samples describe the whole device. A kernel that is shorter than `period_ns` shares its
+        sample with the work around it.
+
+        Values that a file states for single kernels have `source` `events`: those of `rocprofv3`
+        (`args["counter …"]`), and of CUPTI's range profiler (`cuda_profiler_range`). Their mean is
+        weighted by the time of the events.
+
+        Further table: `sampled_counters`, each counter with the median gap of its samples
+        (`period_ns`). Counters without a known device are not joined. The first table has at most
+        4,194,304 rows; the counters with the fewest samples are left out.
+
+        ::
+
+            busy = trace.counter_means(counter="SM Active*").to_polars()
+            busy.filter(pl.col("sampled_share") > 0.5).select("name", "total_ns", "mean")
+            each = trace.counter_means(by="event")
+            trace.sql("select e.stream, avg(c.mean) from each c join events e using (id) group by 1", each=each)
+        """
+        return self.analyze("counter_means", by=by, counter=counter, **part)
+
     def launches(
         self,
         *,
