@@ -32,6 +32,7 @@ impl<'a> WireFields<'a> {
     }
 
     /// Bytes that were not split yet.
+    #[cfg(feature = "xspace")]
     pub(super) fn num_left(&self) -> usize {
         self.rest.len()
     }
