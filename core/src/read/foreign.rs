@@ -71,7 +71,7 @@ mod tests {
     fn binary_formats_are_named() {
         let x_space = b"\x0a\x20\x08\x01\x12\x0d/device:GPU:0";
         let unnumbered = b"\x0a\x20\x12\x09/host:CPU";
-        assert!(of_binary(x_space).is_some_and(|words| words.contains("XSpace")));
+        assert!(of_binary(x_space).is_some_and(|words| words.contains("XSpace") && words.contains("Python")));
         assert!(of_binary(unnumbered).is_some_and(|words| words.contains("XSpace")));
         for other in [
             &b"\x0a"[..],

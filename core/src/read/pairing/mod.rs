@@ -147,6 +147,17 @@ mod tests {
         assert_eq!(seen(&[], FileOrigin::Choice), []);
     }
 
+    #[cfg(all(feature = "msprof", feature = "xspace"))]
+    #[test]
+    fn traces_beside_databases_and_profiles_are_passed_over() {
+        let names = ["a/vm.trace.json.gz", "a/vm.xplane.pb", "b/vm.trace.json", "c/msprof_1.db", "c/trace_view.json"];
+        let files: Vec<_> = names.into_iter().map(|name| FileHint { name, head: FileHead::default() }).collect();
+        let found = pair_up(&files, FileOrigin::Place);
+        let copies: Vec<_> = found.copies.iter().map(|(at, _)| names[*at]).collect();
+        assert_eq!(copies, ["a/vm.trace.json.gz", "c/trace_view.json"]);
+        assert_eq!(found.pairs.len(), 3);
+    }
+
     #[test]
     fn copies_are_passed_over() {
         let names = ["k_0.json", "k_0.json.gz", "et_0.json.gz", "k_0.kscope", "b.kscope", "n.nsys-rep", "n.sqlite"];

@@ -206,6 +206,15 @@ mod tests {
         assert!(["a.tar", "a.json.tgz", "a.TAR.zst", "a.zip"].into_iter().all(is_archive_name));
     }
 
+    #[cfg(all(feature = "msprof", feature = "xspace"))]
+    #[test]
+    fn databases_of_msprof_and_profiles_of_xla_are_traces() {
+        let told = ["run/msprof_20260101.db", "ascend_pytorch_profiler.db", "ascend_pytorch_profiler_1.db.gz"];
+        assert!(told.into_iter().chain(["vm.xplane.pb", "vm.xplane.pb.gz"]).all(is_trace));
+        assert!(!["analysis.db", "x_msprof_1.db", "msprof_1.json.db2", "a.pb"].into_iter().any(is_trace));
+        assert_eq!(["ascend_pytorch_profiler_12.db", "msprof_12.db"].map(rank_of), [Some(12), None]);
+    }
+
     #[test]
     fn a_rank_is_a_number_that_is_said_to_be_one() {
         let told = [

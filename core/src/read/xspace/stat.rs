@@ -14,7 +14,7 @@ const STEP_NAME: &[u8] = b"step_name";
 /// Stats by the number of their name. Those of an event outweigh those of its metadata.
 pub(super) struct EventStats<'p> {
     of_metadata: Vec<(i64, &'p [u8])>,
-    pub(super) of_event: Vec<(i64, &'p [u8])>,
+    of_event: Vec<(i64, &'p [u8])>,
 }
 
 impl<'p> EventStats<'p> {
