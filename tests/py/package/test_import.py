@@ -100,7 +100,7 @@ def test_a_function_is_not_hidden_by_a_module(first: str, name: str) -> None:
     assert run(f"import {first}; from kinetoscope import {name}; print(callable({name}))").strip() == "True"
 
 
-@pytest.mark.parametrize("name", ["diff", "profile", "read", "read_dir", "replay_comms", "use_cache"])
+@pytest.mark.parametrize("name", ["diff", "profile", "read", "read_dir", "replay", "replay_comms", "use_cache"])
 def test_a_function_is_not_a_module(name: str) -> None:
     code = (
         f"import kinetoscope; print(callable(kinetoscope.{name}))\n"

@@ -152,7 +152,7 @@ def test_tables_of_other_files(data: Path, of: str) -> None:
 
 def test_tables_of_a_replay(job: ks.TraceSet) -> None:
     plan, _ = _native.replay_plan(job.members[0].trace._native)
-    tables = [ks.Table(plan), ks.Table(_native.replayed([]))]
+    tables = [ks.Table(plan), ks.Table(_native.replayed([])), ks.Table(_native.replayed_operators([]))]
     assert_all({table.name: table for table in tables}, "replay", None)
 
 

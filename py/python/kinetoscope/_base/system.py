@@ -153,3 +153,11 @@ def split_words(line: str) -> list[str]:
     if IS_WINDOWS:
         lexer.escape = ""
     return list(lexer)
+
+
+def free_memory() -> int | None:
+    """Returns the bytes of free memory; None if the system does not tell."""
+    try:
+        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):
+        return None

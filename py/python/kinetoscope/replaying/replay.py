@@ -92,30 +92,11 @@ def replay_comms(  # noqa: PLR0913 - the options of the command
         ValueError: an option is invalid, or the traces lack required data.
         ImportError: torch is missing.
     """
-    options = validated(
-        Options(
-            backend,
-            device,
-            dry_run,
-            warmup_iter,
-            num_replays,
-            allow_ops,
-            max_msg_cnt,
-            max_msg_bytes,
-            use_timestamp,
-            rebalance,
-            blocking,
-            shrink,
-            check,
-            timeout,
-            None if profile is None else os.fspath(profile),
-            profiler_num_replays,
-            profiler_num_replays_start,
-            init_method,
-            init_only,
-            use_one_trace,
-        )
-    )
+    folder = None if profile is None else os.fspath(profile)
+    choice = (allow_ops, max_msg_cnt, max_msg_bytes, use_timestamp, rebalance, blocking, shrink, check)
+    recording = (folder, profiler_num_replays, profiler_num_replays_start)
+    passes = (backend, device, dry_run, warmup_iter, num_replays)
+    options = validated(Options(*passes, *choice, timeout, *recording, init_method, init_only, use_one_trace))
     return replay(readers(job), options)
 
 

@@ -1,4 +1,4 @@
-"""Coverage of a replay: which operators run, how much recorded time they have, and memory needed."""
+"""Coverage of a replay: which operators run, their recorded time, and the memory they need."""
 
 from __future__ import annotations
 

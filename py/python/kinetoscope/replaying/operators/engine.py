@@ -139,7 +139,7 @@ class Engine:
         return made
 
     def _with_numbers(self, each: PreparedUnit, operator: Operator, made: Any) -> Any:
-        """Runs an operator again if its result has another type, with numbers instead of tensors."""
+        """Runs an operator again with numbers, not tensors, if its result has another type."""
         outputs = [placed.value for placed in each.places.outputs]
         if not any(is_number(placed.value) for placed in each.places.inputs) or self._machine.has_types(made, outputs):
             return made

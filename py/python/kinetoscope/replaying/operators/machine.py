@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, final
 
+from kinetoscope._base.system import free_memory
 from kinetoscope.replaying.operators.index_range import IndexRange
 from kinetoscope.replaying.operators.literal import torch_name
 from kinetoscope.replaying.operators.schema import Parameter, Signature
@@ -58,12 +59,7 @@ class Machine:
         """Returns the free memory of the device; None if unknown."""
         if self.is_on_gpu:
             return int(self.torch.cuda.mem_get_info(self._device)[0])
-        import os
-
-        try:
-            return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-        except (AttributeError, ValueError, OSError):
-            return None
+        return free_memory()
 
     # --- operators --------------------------------------------------------------------------------
 
@@ -174,7 +170,7 @@ class Machine:
         return values
 
     def difference(self, found: Any, expected: Any) -> str:
-        """Describes how tensors differ, with the tolerances of torch for their types; empty if not."""
+        """Describes how tensors differ, with torch's tolerances for their types; empty if not."""
         try:
             self.torch.testing.assert_close(
                 list(self.tensors(found)), list(self.tensors(expected)), equal_nan=True, check_stride=False

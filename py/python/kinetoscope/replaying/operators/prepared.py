@@ -1,4 +1,4 @@
-"""An operator that is ready to run: arguments as a template, and storages that it takes and makes."""
+"""An operator that is ready to run: its arguments, and the storages that it takes and makes."""
 
 from __future__ import annotations
 

@@ -13,6 +13,7 @@ from kinetoscope.replaying.operators.result import OperatorReplay
 from kinetoscope.replaying.operators.saved_values import SavedValues, saved_values
 from kinetoscope.replaying.operators.storage import StoragePlan, storage_plan
 from kinetoscope.replaying.operators.unit import Unit, UnitKind, units
+from kinetoscope.replaying.result import Replay
 from kinetoscope.replaying.source import Reader, readers
 from kinetoscope.replaying.world import World, world
 from kinetoscope.trace import Trace
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 
     from kinetoscope.replaying.operators.engine import Engine
     from kinetoscope.replaying.operators.machine import Machine
-    from kinetoscope.replaying.result import Replay
 
 _MAX_SHOWN = 3
 

@@ -227,7 +227,7 @@ def _made(tree: _Tree, node: dict[str, Any], kind: str, call: OperatorCall | Non
 
 
 def _ranges(attrs: str | None) -> dict[int, int] | None:
-    """Parses `tensor_range`, which has the smallest and the largest value by the place of a tensor."""
+    """Parses `tensor_range`: the smallest and the largest value by the place of a tensor."""
     try:
         found = json.loads(json.loads(attrs or "{}").get("tensor_range") or "{}")
         return {int(place): int(high) for place, (low, high) in found.items() if 0 <= int(low) <= int(high)} or None
