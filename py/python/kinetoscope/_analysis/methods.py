@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from kinetoscope._analysis.digest_methods import Digests
 from kinetoscope._analysis.stack_methods import StackAnalyses
 from kinetoscope._base import lazy
 
 
-class Analyses(StackAnalyses):
+class Analyses(Digests, StackAnalyses):
     """Analyses of a trace, or of each trace of a job.
 
     Every method returns an `AnalysisResult`: a table, with more tables in its attribute `tables`.

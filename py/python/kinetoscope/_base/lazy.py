@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from kinetoscope._analysis import session as session
     from kinetoscope._analysis.coverage import Coverage as Coverage
     from kinetoscope._analysis.differences import Differences as Differences
+    from kinetoscope._analysis.digest import DigestForm as DigestForm
     from kinetoscope._analysis.flamegraph import FlameGraph as FlameGraph
     from kinetoscope._analysis.result import AnalysisResult as AnalysisResult
     from kinetoscope._analysis.selection import EventSelection as EventSelection
@@ -83,6 +84,7 @@ if not TYPE_CHECKING:
             "Companion": "kinetoscope._load.companions",
             "CompanionAlign": "kinetoscope._load.companions",
             "Differences": "kinetoscope._analysis.differences",
+            "DigestForm": "kinetoscope._analysis.digest",
             "Executor": "concurrent.futures",
             "EtPlusFile": "kinetoscope._export.et_plus",
             "FlightRecorderSet": "kinetoscope.flight_recorder",

@@ -14,6 +14,7 @@ from kinetoscope._base.tell import tell_problem
 from kinetoscope._cli.analyze import ANALYZE
 from kinetoscope._cli.arguments import Command, CommandGroup, Parser, add_commands, options_from
 from kinetoscope._cli.diff import DIFF
+from kinetoscope._cli.digest import DIGEST
 from kinetoscope._cli.execution_trace import CHAKRA, EDIT, LINK
 from kinetoscope._cli.export import EXPORT
 from kinetoscope._cli.report import REPORT, VIEW
@@ -31,7 +32,7 @@ COMMANDS = CommandGroup(
     noun="command",
     metavar="COMMAND",
     commands=lambda: (
-        *(SUMMARY, ANALYZE, DIFF, SQL, REPORT, VIEW, EXPORT, CHAKRA, DOCTOR, LINK, EDIT, TRIM),
+        *(SUMMARY, DIGEST, ANALYZE, DIFF, SQL, REPORT, VIEW, EXPORT, CHAKRA, DOCTOR, LINK, EDIT, TRIM),
         *(RUN, NSYS, REPLAY),
     ),
 )
