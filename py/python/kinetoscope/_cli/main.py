@@ -17,6 +17,7 @@ from kinetoscope._cli.diff import DIFF
 from kinetoscope._cli.digest import DIGEST
 from kinetoscope._cli.execution_trace import CHAKRA, EDIT, LINK
 from kinetoscope._cli.export import EXPORT
+from kinetoscope._cli.mcp import MCP
 from kinetoscope._cli.report import REPORT, VIEW
 from kinetoscope._cli.sql import SQL
 from kinetoscope._cli.summary import DOCTOR, SUMMARY
@@ -33,7 +34,7 @@ COMMANDS = CommandGroup(
     metavar="COMMAND",
     commands=lambda: (
         *(SUMMARY, DIGEST, ANALYZE, DIFF, SQL, REPORT, VIEW, EXPORT, CHAKRA, DOCTOR, LINK, EDIT, TRIM),
-        *(RUN, NSYS, REPLAY),
+        *(MCP, RUN, NSYS, REPLAY),
     ),
 )
 """The program, with its commands in the order of the help."""
