@@ -10,12 +10,13 @@ use kinetoscope::table::{
     CHAKRA_TABLES, FLIGHT_TABLES, MEMORY_SNAPSHOT_TABLES, MEMORY_TIMELINE_TABLES, Table as TableOf, TableRows,
     chakra_metadata,
 };
-use kinetoscope::view::MemorySession;
+use kinetoscope::view::{DigestForm, MemorySession, digest_of_growth, digest_of_snapshot};
 use kinetoscope::write::chakra::write_chakra;
 use kinetoscope::{FlightRecorder, MemorySnapshot, MemoryTimeline};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use crate::error::UnsupportedTraceError;
+use crate::error::{UnsupportedTraceError, raised};
 use crate::memory::detached;
 use crate::result::{Answered, answered};
 use crate::table::{Table, find};
@@ -94,6 +95,26 @@ impl Tables {
     fn memory_page(&self, py: Python<'_>, title: &str) -> PyResult<String> {
         let snapshot = self.snapshot()?;
         detached(py, || MemorySession::new(snapshot).page(title))
+    }
+
+    /// The digest of a memory snapshot, or of its change to another one.
+    #[pyo3(signature = (form, max_chars, after=None))]
+    fn memory_digest(
+        &self,
+        py: Python<'_>,
+        form: &str,
+        max_chars: usize,
+        after: Option<PyRef<'_, Self>>,
+    ) -> PyResult<String> {
+        let snapshot = self.snapshot()?;
+        let after = after.map(|after| after.snapshot()).transpose()?;
+        let form = DigestForm::named(form)
+            .ok_or_else(|| PyValueError::new_err(format!("expected markdown or json as form, found {form}")))?;
+        let digest = detached(py, || match &after {
+            Some(after) => digest_of_growth([&snapshot, after], form, max_chars),
+            None => digest_of_snapshot(&snapshot, form, max_chars),
+        })?;
+        digest.map_err(|error| raised(&error))
     }
 
     /// Writes a Chakra trace, in a gzip stream or plain.

@@ -20,7 +20,10 @@ LAYERS = Layers(
             *("_analysis", "_export", "_load", "_remote"),
             *("chakra", "flight_recorder", "memory", "table", "tables", "trace", "trace_set"),
         },
-        "hosts": {"_cli", "_notebook", "_report", "callbacks", "hta", "profiling", "pytest_plugin", "replaying"},
+        "hosts": {
+            *("_cli", "_mcp", "_notebook", "_report"),
+            *("callbacks", "hta", "profiling", "pytest_plugin", "replaying"),
+        },
     },
     may_import={
         "native": set(),
@@ -51,6 +54,9 @@ LIBRARIES = {
     "fsspec": {"_io.remote"},
     "lightning": {"callbacks"},
     "networkx": {"hta"},
+    "anyio": {"_mcp.stdio"},
+    "mcp": {"_mcp.server", "_mcp.stdio"},
+    "mcp_types": {"_mcp.server"},
     "numpy": {"hta"},  # frames of pandas are its arrays
     "pandas": {"_base.lazy", "hta", "table"},
     "plotly": {"hta"},

@@ -21,6 +21,7 @@ mod dependencies;
 mod device;
 mod diff;
 mod diff_sides;
+mod digest;
 mod et_plus;
 mod exchanges;
 mod execution;

@@ -22,6 +22,8 @@ pub(crate) use super::kernel_class::TABLE as KERNELS_BY_CLASS;
 pub(crate) use super::memory::allocation_life::{SnapshotAllocation, lives as snapshot_allocations};
 pub(crate) use super::memory::bands::{BandAxis, TABLE as MEMORY_BANDS, extent as memory_extent, memory_bands};
 pub(crate) use super::memory::category::TABLE as MEMORY_CATEGORIES;
+#[cfg(feature = "digest")]
+pub(crate) use super::memory::growth::{AT_PEAK as MEMORY_PEAK_GROWTH, TABLE as MEMORY_GROWTH};
 pub(crate) use super::memory::holder::TABLE as MEMORY_HOLDERS;
 pub(crate) use super::memory::layout::{PLOT as LAYOUT_PLOT, TABLE as MEMORY_LAYOUT};
 pub(crate) use super::memory::origin::site as memory_origin;
@@ -45,3 +47,5 @@ pub(crate) use super::straggler::row::TABLE as STRAGGLERS;
 pub(crate) use super::topology::{
     group_row::TABLE as TOPOLOGY, pair_row::TABLE as WAITING_PAIRS, place_row::TABLE as RANK_PLACES,
 };
+#[cfg(feature = "digest")]
+pub(crate) use super::verdict::PROBLEMS_TABLE as PROBLEMS;

@@ -11,6 +11,8 @@ mod context;
 mod copy;
 mod counter;
 mod counterpart;
+#[cfg(feature = "digest")]
+mod digest_form;
 mod event;
 mod fields;
 mod finding;
@@ -50,9 +52,13 @@ use serde_json::json;
 use crate::analyze::{DrawnStep, Finding, Selection, TOP};
 use crate::error::Error;
 pub use chart::chart;
+#[cfg(feature = "digest")]
+pub use digest_form::DigestForm;
 pub use memory_session::MemorySession;
 #[cfg(feature = "python-reports")]
 pub use report::{COMPARISONS, GatheredJob, ShownRank, TraceFile, packed_facts};
+#[cfg(feature = "digest")]
+pub use report::{digest_of_growth, digest_of_snapshot};
 use request::{ParsedRequest, Request};
 use response::Response;
 use screen::Screen;
@@ -122,6 +128,12 @@ impl Session {
                 report::difference(&screen, selection, title, facts)
             }
             Request::Report { title, facts, left_out, .. } => Ok(report::answer(&screen, title, facts, left_out)),
+            #[cfg(feature = "digest")]
+            Request::Digest { comparison: None, form, max_chars } => report::digest(&screen, *form, *max_chars),
+            #[cfg(feature = "digest")]
+            Request::Digest { comparison: Some(selection), form, max_chars } => {
+                report::digest_of_comparison(&screen, selection, *form, *max_chars)
+            }
             Request::Picture { width, start, end } => {
                 let (first, last) = screen.span();
                 let range = (start.unwrap_or(first), end.unwrap_or(last));

@@ -3,6 +3,8 @@
 use serde_json::{Map, Value};
 
 use super::align::TimeAlignment;
+#[cfg(feature = "digest")]
+use super::digest_form::DigestForm;
 use super::fields::{RequestField, RequestFields, unexpected};
 use crate::error::{Error, ErrorKind};
 
@@ -71,6 +73,13 @@ pub(super) enum Request {
         /// Of the traces that the page carries, by kind, where the report is of whole ones.
         left_out: Map<String, Value>,
     },
+    /// The facts of a report as short text.
+    #[cfg(feature = "digest")]
+    Digest {
+        comparison: Option<Map<String, Value>>,
+        form: DigestForm,
+        max_chars: usize,
+    },
     Picture {
         width: u32,
         /// Where no end is given: to the first or the last event.
@@ -135,6 +144,15 @@ impl RequestField for OwnerColour {
             "module" => Some(Self::Module),
             _ => None,
         }
+    }
+}
+
+#[cfg(feature = "digest")]
+impl RequestField for DigestForm {
+    const NOUN: &'static str = "markdown or json";
+
+    fn of(value: &Value) -> Option<Self> {
+        Self::named(value.as_str()?)
     }
 }
 
@@ -345,6 +363,12 @@ impl Request {
                 title: fields.get("title")?,
                 facts: fields.get("facts")?,
                 left_out: fields.maybe("left_out")?.unwrap_or_default(),
+            },
+            #[cfg(feature = "digest")]
+            "digest" => Self::Digest {
+                comparison: fields.maybe("comparison")?,
+                form: fields.maybe("form")?.unwrap_or(DigestForm::Markdown),
+                max_chars: fields.get("max_chars")?,
             },
             "picture" => {
                 Self::Picture { width: fields.get("width")?, start: fields.maybe("start")?, end: fields.maybe("end")? }

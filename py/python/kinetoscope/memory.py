@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 
 from kinetoscope._analysis.result import AnalysisResult
+from kinetoscope._base import lazy
 from kinetoscope.table import Table
 from kinetoscope.tables import Tables
 
@@ -112,6 +113,23 @@ class MemorySnapshot(Tables):
         file = Path(self.source) if self.source and not static else None
         file = file if file and file.is_file() else None
         return write_memory_report(self._native, file, path, title or self._title, max_size)
+
+    def digest(
+        self,
+        max_chars: int = 8_000,
+        *,
+        form: lazy.DigestForm = "markdown",
+        after: MemorySnapshot | None = None,
+    ) -> str:
+        """Summarizes the snapshot as short text, or its change to the snapshot `after`.
+
+        Tells failed allocations, devices, leaks, and the holders of memory at the peak. Length,
+        forms and errors are those of `Trace.digest`.
+        """
+        from kinetoscope._analysis.digest import num_chars
+
+        other = None if after is None else after._native  # noqa: SLF001 - an argument of the core
+        return self._native.memory_digest(form, num_chars(max_chars), other)
 
     @property
     def _title(self) -> str:

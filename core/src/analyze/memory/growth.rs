@@ -14,7 +14,7 @@ use crate::time::{add_ns, sum_ns};
 
 /// The memory of one origin in two snapshots; the first row of a table is that of all together.
 #[derive(Debug, Clone, Default)]
-pub(super) struct MemoryGrowthRow {
+pub(crate) struct MemoryGrowthRow {
     device: SnapshotDevice,
     site: String,
     bytes: [i64; 2],
@@ -27,14 +27,14 @@ impl MemoryGrowthRow {
     }
 }
 
-pub(super) static TABLE: Table<Vec<MemoryGrowthRow>> = Table {
+pub(crate) static TABLE: Table<Vec<MemoryGrowthRow>> = Table {
     name: "memory_growth",
     doc: "the memory in use of one origin when each snapshot was taken; first that of all",
     num_rows: Vec::len,
     columns: COLUMNS,
 };
 
-pub(super) static AT_PEAK: Table<Vec<MemoryGrowthRow>> = Table {
+pub(crate) static AT_PEAK: Table<Vec<MemoryGrowthRow>> = Table {
     name: "memory_peak_growth",
     doc: "the memory in use of one origin at the peak of its device in each snapshot; first that of all",
     num_rows: Vec::len,

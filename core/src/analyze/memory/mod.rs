@@ -9,7 +9,7 @@ pub(super) mod bands;
 pub(super) mod category;
 mod change;
 mod device;
-mod growth;
+pub(super) mod growth;
 mod history;
 pub(super) mod holder;
 pub(super) mod layout;

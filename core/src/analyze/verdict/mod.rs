@@ -23,6 +23,8 @@ use super::part::TracePart;
 use super::result::AnalysisResult;
 use crate::link::LinkedTrace;
 use crate::sort;
+#[cfg(feature = "digest")]
+pub(crate) use problem::TABLE as PROBLEMS_TABLE;
 pub use problem::{Problem, VerdictState};
 
 /// Problems of a recording.

@@ -4,19 +4,17 @@ use maud::{Markup, html};
 use serde_json::{Map, Value, json};
 
 use super::grid::{CellKind, ComparisonSide, ReportGrid, col};
-use super::report_frame::ReportFrame;
 use super::section::{ReportSections, SectionOutcome};
 use super::source::{ReportResult, ReportSource, frame, table};
-use super::words::{decimal, percent};
+use super::step_change::headline;
 use crate::analyze::AnalysisResult;
 use crate::analyze::tables::diff::{DEVICE_WORK, ITERATIONS, KERNELS, MODULES, OPERATORS, PARTS, RECORDED, STRUCTURE};
 use crate::error::Error;
-use crate::table::TableColumn;
-use crate::view::chart::{figure, time_words};
+use crate::view::chart::figure;
 use crate::view::comparison::comparison;
 use crate::view::response::Response;
 use crate::view::screen::Screen;
-use crate::view::svg::{finished, spaced};
+use crate::view::svg::finished;
 
 const MAX_ROWS: usize = 50;
 
@@ -112,11 +110,6 @@ const KINDS: ReportGrid = ReportGrid::of_comparison(
     ],
 );
 
-const PART: TableColumn = PARTS.column("part");
-const BEFORE: TableColumn = PARTS.column("before_ns");
-const AFTER: TableColumn = PARTS.column("after_ns");
-const CHANGE: TableColumn = PARTS.column("change_ns");
-
 /// The body of the page. `facts` are the host's facts about the sides.
 pub(in crate::view) fn answer(
     screen: &Screen<'_>,
@@ -160,31 +153,6 @@ fn changes(source: &ReportSource<'_>, answer: &AnalysisResult) -> ReportResult<S
         figure class="ks-picture ks-narrow" { (figure(&**drawn, answer.plot, answer.reason.as_deref())) }
         (CHANGES.html(source, &parts))
     }))
-}
-
-/// How much slower or faster the step is, and the part that changed most in the same direction.
-fn headline(parts: &ReportFrame) -> Option<String> {
-    let (before, after) = (parts.number(BEFORE, 0)?, parts.number(AFTER, 0)?);
-    let by = after - before;
-    if before <= 0.0 || after <= 0.0 {
-        return None;
-    }
-    let (factor, word) = if by < 0.0 { (before / after, "faster") } else { (after / before, "slower") };
-    let times = format!("{} → {}", time_words(before), time_words(after));
-    if factor < 1.005 {
-        return Some(format!("The step takes as long as before: {times}."));
-    }
-    let of_step = |row: usize| Some((row, parts.number(CHANGE, row)? / by)).filter(|(_, share)| *share > 0.0);
-    // In a job, the rows of the first rank.
-    let is_step = |row: &usize| parts.text(PART, *row) == parts.text(PART, 0);
-    let end = (1..parts.num_rows).find(is_step).unwrap_or(parts.num_rows);
-    let most = (1..end).filter_map(of_step).max_by(|(_, a), (_, b)| a.total_cmp(b));
-    let told = most.and_then(|(row, share)| {
-        let name = spaced(parts.text(PART, row)?);
-        let share = if share <= 1.0 { format!("{} of it", percent(share)) } else { "more than all of it".to_owned() };
-        Some(format!("; {share} is {name}"))
-    });
-    Some(format!("The step is {} × {word}: {times}{}.", decimal(factor, 2), told.unwrap_or_default()))
 }
 
 fn rows(source: &ReportSource<'_>, answer: &AnalysisResult, grid: &ReportGrid) -> ReportResult<SectionOutcome> {

@@ -83,7 +83,10 @@ fn note(totals: &ReportFrame) -> String {
 }
 
 /// Groups items by key, in order of first occurrence.
-fn grouped<T, K: std::hash::Hash + Eq>(all: impl IntoIterator<Item = T>, key: impl Fn(&T) -> K) -> Vec<Vec<T>> {
+pub(super) fn grouped<T, K: std::hash::Hash + Eq>(
+    all: impl IntoIterator<Item = T>,
+    key: impl Fn(&T) -> K,
+) -> Vec<Vec<T>> {
     let mut groups: Vec<Vec<T>> = Vec::new();
     let mut known: FxHashMap<K, usize> = FxHashMap::default();
     for one in all {

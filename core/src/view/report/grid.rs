@@ -16,9 +16,9 @@ use crate::view::svg::{Px, WHOLE, clipped, spaced};
 /// A column of a table on the page.
 pub(super) struct GridColumn {
     /// The column of the analysis.
-    name: &'static str,
-    title: &'static str,
-    kind: CellKind,
+    pub(super) name: &'static str,
+    pub(super) title: &'static str,
+    pub(super) kind: CellKind,
 }
 
 /// A side of a comparison.
@@ -113,8 +113,8 @@ pub(super) struct ReportGrid {
     /// [`of_comparison`](Self::of_comparison).
     pub(super) analysis: &'static str,
     pub(super) table: &'static str,
-    title: &'static str,
-    columns: &'static [GridColumn],
+    pub(super) title: &'static str,
+    pub(super) columns: &'static [GridColumn],
     /// The column that its rows are sorted by, the largest first.
     order: Option<&'static str>,
 }
@@ -189,10 +189,17 @@ impl ReportGrid {
         Self { order: Some(column), ..self }
     }
 
+    /// A column of the table behind it.
+    pub(super) const fn column(&self, shown: &GridColumn) -> TableColumn {
+        TableColumn { table: self.table, name: shown.name }
+    }
+
     fn times(&self, frame: &ReportFrame) -> impl Iterator<Item = f64> {
         let is_time = |shown: &&GridColumn| matches!(shown.kind, CellKind::Time | CellKind::Change);
-        let column = |shown: &GridColumn| TableColumn { table: self.table, name: shown.name };
-        let numbers = move |shown| (0..frame.num_rows).filter_map(move |row| frame.number(column(shown), row));
+        let numbers = move |shown| {
+            let column = self.column(shown);
+            (0..frame.num_rows).filter_map(move |row| frame.number(column, row))
+        };
         self.columns.iter().filter(is_time).flat_map(numbers)
     }
 

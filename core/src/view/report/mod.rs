@@ -8,6 +8,8 @@ mod cards;
 mod communication;
 #[cfg(feature = "python-reports")]
 mod difference;
+#[cfg(feature = "digest")]
+mod digest;
 mod edit_counts;
 mod edited;
 mod findings;
@@ -34,6 +36,8 @@ mod requests;
 mod roofline;
 mod section;
 mod source;
+#[cfg(feature = "python-reports")]
+mod step_change;
 #[cfg(feature = "machines")]
 mod topology;
 mod tops;
@@ -51,6 +55,10 @@ use super::screen::Screen;
 use super::svg::finished;
 #[cfg(feature = "python-reports")]
 pub(super) use difference::answer as difference;
+#[cfg(feature = "digest")]
+pub(super) use digest::{answer as digest, of_comparison as digest_of_comparison};
+#[cfg(feature = "digest")]
+pub use digest::{digest_of_growth, digest_of_snapshot};
 pub(super) use edited::EditCounts;
 #[cfg(feature = "python-reports")]
 pub use gathered::{GatheredJob, ShownRank, TraceFile, packed_facts};

@@ -54,7 +54,7 @@ const KERNELS_OF_ALL: ReportGrid = ReportGrid::of_totals(
 )
 .by("total_ns");
 
-const KERNELS_ACROSS: RankTotals = RankTotals {
+pub(super) const KERNELS_ACROSS: RankTotals = RankTotals {
     keys: &[tables::KERNELS.column("name"), tables::KERNELS.column("class")],
     sums: &[tables::KERNELS.column("total_ns"), tables::KERNELS.column("count")],
     count: tables::KERNELS.column("count"),
@@ -115,7 +115,7 @@ const OPERATORS_OF_ALL: ReportGrid = ReportGrid::of_totals(
 )
 .by("total_ns");
 
-const OPERATORS_ACROSS: RankTotals = RankTotals {
+pub(super) const OPERATORS_ACROSS: RankTotals = RankTotals {
     keys: &[tables::OPERATORS.column("name"), tables::OPERATORS.column("stack")],
     sums: &[
         tables::OPERATORS.column("total_ns"),
@@ -177,7 +177,7 @@ const MODULES_OF_ALL: ReportGrid =
 
 const MODULE_COLUMNS: [GridColumn; 10] = columns_of_all(col("module", "module", CellKind::Name));
 
-const MODULES_ACROSS: RankTotals = RankTotals {
+pub(super) const MODULES_ACROSS: RankTotals = RankTotals {
     keys: &[tables::MODULES.column("module")],
     sums: &MODULE_SUMS,
     count: tables::MODULES.column("count"),

@@ -46,7 +46,7 @@ pub(super) fn block(source: &ReportSource<'_>) -> Markup {
     }
 }
 
-fn heading(state: VerdictState) -> &'static str {
+pub(super) fn heading(state: VerdictState) -> &'static str {
     match state {
         VerdictState::Complete => "Complete recording.",
         VerdictState::Incomplete => "Incomplete recording: device time beside lost work is unknown, not idle.",

@@ -75,7 +75,7 @@ pub(super) fn section(source: &ReportSource<'_>) -> ReportResult<SectionOutcome>
 }
 
 /// The longest gaps, without those that a collective ends: its start depends on other ranks.
-fn gaps(found: &Arc<dyn TableRows>) -> ReportFrame {
+pub(super) fn gaps(found: &Arc<dyn TableRows>) -> ReportFrame {
     let all = ReportFrame::of(&**found, usize::MAX);
     let is_wanted = |row: &usize| all.text(AFTER_CLASS, *row) != Some(WorkClass::Communication.name());
     let mut rows: Vec<_> = (0..all.num_rows).filter(is_wanted).collect();

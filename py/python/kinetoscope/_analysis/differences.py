@@ -313,6 +313,15 @@ class Differences(AnalysisResult):
 
         return static_comparison(self._session(align), "before and after", height, self._selection)
 
+    def digest(self, max_chars: int = 8_000, *, form: lazy.DigestForm = "markdown") -> str:
+        """Summarizes the changes as short text, as `Trace.digest` does.
+
+        In commands, `$BEFORE` and `$AFTER` are the paths of both sides.
+        """
+        from kinetoscope._analysis.digest import digest_of
+
+        return digest_of(self._parts, max_chars, form, comparison=self._selection)
+
     def _session(self, align: Align) -> TimelineSession:
         return TimelineSession(self._parts, align or _default_alignment(self._parts))
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from kinetoscope._analysis.budget_checks import BudgetChecks
+from kinetoscope._analysis.digest_methods import Digests
 from kinetoscope._analysis.stack_methods import StackAnalyses
 from kinetoscope._base import lazy
 
 
-class Analyses(StackAnalyses, BudgetChecks):
+class Analyses(Digests, StackAnalyses, BudgetChecks):
     """Analyses of a trace, or of each trace of a job.
 
     Every method returns an `AnalysisResult`: a table, with more tables in its attribute `tables`.

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from kinetoscope._analysis import session as session
     from kinetoscope._analysis.coverage import Coverage as Coverage
     from kinetoscope._analysis.differences import Differences as Differences
+    from kinetoscope._analysis.digest import DigestForm as DigestForm
     from kinetoscope._analysis.flamegraph import FlameGraph as FlameGraph
     from kinetoscope._analysis.gate import Gate as Gate
     from kinetoscope._analysis.result import AnalysisResult as AnalysisResult
@@ -87,6 +88,7 @@ if not TYPE_CHECKING:
             "Companion": "kinetoscope._load.companions",
             "CompanionAlign": "kinetoscope._load.companions",
             "Differences": "kinetoscope._analysis.differences",
+            "DigestForm": "kinetoscope._analysis.digest",
             "Executor": "concurrent.futures",
             "EtPlusFile": "kinetoscope._export.et_plus",
             "FlightRecorderSet": "kinetoscope.flight_recorder",

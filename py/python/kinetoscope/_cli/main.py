@@ -15,8 +15,10 @@ from kinetoscope._cli.analyze import ANALYZE
 from kinetoscope._cli.arguments import Command, CommandGroup, Parser, add_commands, options_from
 from kinetoscope._cli.check import CHECK
 from kinetoscope._cli.diff import DIFF
+from kinetoscope._cli.digest import DIGEST
 from kinetoscope._cli.execution_trace import CHAKRA, EDIT, LINK
 from kinetoscope._cli.export import EXPORT
+from kinetoscope._cli.mcp import MCP
 from kinetoscope._cli.report import REPORT, VIEW
 from kinetoscope._cli.sql import SQL
 from kinetoscope._cli.summary import DOCTOR, SUMMARY
@@ -34,8 +36,8 @@ COMMANDS = CommandGroup(
     noun="command",
     metavar="COMMAND",
     commands=lambda: (
-        *(SUMMARY, ANALYZE, DIFF, CHECK, SQL, REPORT, VIEW, EXPORT, CHAKRA, DOCTOR, LINK, EDIT, TRIM),
-        *(RUN, NSYS, BENCH, REPLAY_OPERATORS, REPLAY),
+        *(SUMMARY, DIGEST, ANALYZE, DIFF, CHECK, SQL, REPORT, VIEW, EXPORT, CHAKRA, DOCTOR, LINK),
+        *(EDIT, TRIM, MCP, RUN, NSYS, BENCH, REPLAY_OPERATORS, REPLAY),
     ),
 )
 """The program, with its commands in the order of the help."""

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, cast
+from threading import Timer
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from kinetoscope._base import text
 from kinetoscope._base.optional import needed
@@ -24,6 +26,15 @@ _LARGE = ("HUGEINT", "UHUGEINT")
 _ZONED = "TIMESTAMP WITH TIME ZONE"  # needs another package in Python; a time in UTC does not
 
 
+class SqlLimits(NamedTuple):
+    """Limits of a query."""
+
+    seconds: float
+    max_rows: int
+    max_memory: str
+    """Such as `1GB`."""
+
+
 Parts = Sequence[tuple[object, Mapping[str, int | None]]]
 """Tables with equal columns, or other objects that DuckDB reads, to concatenate.
 
@@ -31,22 +42,32 @@ Each comes with constant integer columns to insert before its own.
 """
 
 
-def sql(query: str, sources: Mapping[str, Parts]) -> Table:
+def sql(query: str, sources: Mapping[str, Parts], limits: SqlLimits | None = None) -> Table:
     """Runs a query over tables by name; loads only the tables that the query names.
 
-    Raises ImportError without DuckDB, and ValueError for a query that DuckDB rejects.
+    With limits, only statements that read are allowed, and rows beyond the limit are dropped.
+
+    Raises ImportError without DuckDB, and ValueError for a query that DuckDB rejects, or that takes
+    more than the limits.
     """
     duckdb = _duckdb()
-    connection = duckdb.connect(config=_CONFIG)
+    connection = duckdb.connect(config=_CONFIG | ({"memory_limit": limits.max_memory} if limits else {}))
     connection.execute(f"create schema {_SCHEMA}")
     registered = [table for name, parts in sources.items() for table in _register(connection, name, parts)]
     try:
-        if (number := len(connection.extract_statements(query))) != 1:
-            raise ValueError(f"expected a query, found {text.plural(number, 'statement')}")
-        result = connection.sql(query)
-        if result is None:
-            raise ValueError("expected a query, found a statement without a result")
-        result.create(_RESULT)
+        with _within(connection, limits):
+            statements = connection.extract_statements(query)
+            if len(statements) != 1:
+                raise ValueError(f"expected a query, found {text.plural(len(statements), 'statement')}")
+            if limits and statements[0].type not in {duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN}:
+                raise ValueError("expected a query that only reads, found another statement")
+            result = connection.sql(query)
+            if result is None:
+                raise ValueError("expected a query, found a statement without a result")
+            (result.limit(limits.max_rows) if limits else result).create(_RESULT)
+    except duckdb.InterruptException as error:
+        expected = f"a query of at most {limits.seconds if limits else 0:g} s"
+        raise ValueError(f"expected {expected}, found a longer one") from error
     except duckdb.CatalogException as error:
         raise ValueError(f"expected a query of the tables {', '.join(sources)}: {error}") from error
     except duckdb.Error as error:
@@ -54,6 +75,21 @@ def sql(query: str, sources: Mapping[str, Parts]) -> Table:
     for table in registered:  # otherwise the result keeps the trace in memory
         connection.unregister(table)
     return Table(cast("_native.Table", _Rows(connection, _casts(connection))))
+
+
+@contextmanager
+def _within(connection: Any, limits: SqlLimits | None) -> Generator[None]:
+    """Interrupts the connection after the limit."""
+    if limits is None:
+        yield
+        return
+    timer = Timer(limits.seconds, connection.interrupt)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 def _duckdb() -> ModuleType:

@@ -1,0 +1,65 @@
+"""Serves over standard input and output, with lines of bounded length."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from kinetoscope._base.optional import needed
+
+if TYPE_CHECKING:
+    from mcp.server.mcpserver import MCPServer
+
+_MAX_LINE = 1 << 20
+"""Most bytes of a message."""
+_TOO_LONG = '"a message of more than 1 MiB"\n'
+"""Stands for a line that is too long; the server refuses it as no message."""
+
+
+def serve(server: MCPServer) -> None:
+    """Serves until the input ends. Only messages of the protocol reach standard output."""
+    with needed("a server for assistants", "kinetoscope[mcp]"):
+        import anyio
+
+    anyio.run(_serve, server)
+
+
+async def _serve(server: MCPServer) -> None:
+    from mcp.server.stdio import stdio_server
+
+    # The input is taken first, because what reads standard input later must not take messages.
+    wire = os.fdopen(os.dup(0), "rb")
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, 0)
+    os.close(null)
+    lines: Any = BoundedLines(wire)
+    core = server._lowlevel_server  # noqa: SLF001 - `run` offers no bound for messages
+    async with stdio_server(stdin=lines) as (read_stream, write_stream):
+        await core.run(read_stream, write_stream, core.create_initialization_options())
+    sys.stdout.flush()
+
+
+class BoundedLines:
+    """Lines of a stream; longer ones than a message may be are replaced."""
+
+    def __init__(self, stream: BinaryIO, max_line: int = _MAX_LINE) -> None:
+        self._stream = stream
+        self._max_line = max_line
+
+    async def __aiter__(self) -> AsyncIterator[str]:
+        """Yields lines until the stream ends."""
+        from anyio import to_thread
+
+        while line := await to_thread.run_sync(self.next_line, abandon_on_cancel=True):
+            yield line
+
+    def next_line(self) -> str:
+        """Returns the next line, empty at the end; never holds more than a message."""
+        line = self._stream.readline(self._max_line)
+        if len(line) < self._max_line or line.endswith(b"\n"):
+            return line.decode("utf-8", "replace")
+        while line and not line.endswith(b"\n"):
+            line = self._stream.readline(self._max_line)
+        return _TOO_LONG
