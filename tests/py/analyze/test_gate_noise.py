@@ -45,16 +45,16 @@ def test_equal_runs_pass(name: str, metrics: Any) -> None:
     assert len(alarms) <= 1, alarms
 
 
-@pytest.mark.parametrize(("num_before", "num_after"), [(3, 1), (5, 1), (3, 3)])
-def test_runs_that_differ_pass_with_several_runs(num_before: int, num_after: int) -> None:
-    rng = random.Random(7)
+def test_runs_that_differ_pass_with_several_runs() -> None:
+    rng = random.Random(9)
     noise = gate_runs.of_runs(0.05, 0.02)
 
     def runs(num: int) -> list[bytes]:
-        return [gate_runs.run(rng, 10, noise) for _ in range(num)]
+        return [gate_runs.run(rng, 5, noise) for _ in range(num)]
 
-    outcomes = [gate(runs(num_before), runs(num_after)).passed for _ in range(NUM_PAIRS)]
-    assert outcomes.count(False) <= 1
+    sizes = [(3, 1), (5, 1), (3, 3)] * NUM_PAIRS
+    alarms = [size for size in sizes if not gate(runs(size[0]), runs(size[1])).passed]
+    assert len(alarms) <= len(sizes) / 100, alarms  # the noise of runs is for 1 of 200
 
 
 def test_a_slower_operator_is_found_by_its_name() -> None:
