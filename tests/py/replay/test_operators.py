@@ -311,6 +311,13 @@ def test_nodes_that_are_their_own_ancestors_end(tmp_path: Path) -> None:
     assert replayed(written(tmp_path, [first, second]), dry_run=True).coverage is None
 
 
+def test_a_deep_chain_of_composite_operators_ends(tmp_path: Path) -> None:
+    schema = "aten::relu6(Tensor self) -> Tensor"
+    chain = [{**node("aten::relu6", schema, [2], at), "ctrl_deps": at - 1} for at in range(2, 2000)]
+    result = replayed(written(tmp_path, chain), dry_run=True)
+    assert result.select("name", "num_calls").rows() == [("aten::relu6", 1)]
+
+
 def test_options_are_checked(tmp_path: Path) -> None:
     path = written(tmp_path, [node("aten::relu", RELU, [2])])
     with pytest.raises(ValueError, match="expected mode of full, compute, comms, found half"):

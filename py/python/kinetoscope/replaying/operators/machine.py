@@ -234,16 +234,20 @@ def compiled_kernel(source: str, name: str, num_arguments: int) -> Callable[...,
 
     Its compiler reads the source from a file. None if the source does not run here.
     """
+    import atexit
     import importlib.util
+    import shutil
     import tempfile
     from pathlib import Path
 
     import torch
 
-    with tempfile.NamedTemporaryFile("w", suffix=".py", prefix="kernel_", delete=False, encoding="utf-8") as file:
-        file.write(source)
+    folder = Path(tempfile.mkdtemp(prefix="kinetoscope_"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    path = folder / "kernel.py"
+    path.write_text(source, "utf-8")
     try:
-        spec = importlib.util.spec_from_file_location(Path(file.name).stem, file.name)
+        spec = importlib.util.spec_from_file_location(f"{folder.name}.kernel", path)
         if spec is None or spec.loader is None:
             return None
         module = importlib.util.module_from_spec(spec)

@@ -25,6 +25,8 @@ _COLUMNS = (
     *("parent_id", "kind", "thread", "event_id", "dur_ns", "device_ns", "kernel_backend", "kernel_file", "attrs"),
     *COLUMNS,
 )
+_MAX_COMPOSITES = 32
+"""Maximum depth of composite operators: torch nests a few."""
 _COMMUNICATION = ("c10d::", "_c10d_functional::", "c10d_functional::", "record_param_comms")
 
 
@@ -94,10 +96,18 @@ class _Tree:
             node = dict(zip(_COLUMNS, row, strict=True))
             self.rows[node["node_id"]] = node
         self.children: dict[int | None, list[int]] = {}
+        self._results: dict[int, list[TensorValue]] = {}
         for node_id in sorted(self.rows):
             parent = self.rows[node_id]["parent_id"]
             known = parent in self.rows and parent != node_id
             self.children.setdefault(parent if known else None, []).append(node_id)
+
+    def results(self, node: dict[str, Any]) -> list[TensorValue]:
+        """Returns the tensors among the results of a node."""
+        node_id = node["node_id"]
+        if node_id not in self._results:
+            self._results[node_id] = list(tensors(_values(node, "output")))
+        return self._results[node_id]
 
     def below(self, node_id: int) -> Iterator[dict[str, Any]]:
         """Yields the nodes below a node, in order. A node that is its own ancestor comes once."""
@@ -123,15 +133,17 @@ def units(trace: Trace, choice: UnitChoice) -> list[Unit]:
         raise ValueError("expected an Execution Trace, found none: record with execution_trace, or name it with et=")
     found: list[Unit] = []
     seen: set[int] = set()
-    open_ids = list(reversed(_roots(tree, choice)))
+    open_ids = [(node_id, 0) for node_id in reversed(_roots(tree, choice))]
     while open_ids:
-        node_id = open_ids.pop()
+        node_id, depth = open_ids.pop()
         if node_id in seen:
             continue
         seen.add(node_id)
-        unit = _unit(tree, tree.rows[node_id], choice)
+        node = tree.rows[node_id]
+        unit = _unit(tree, node, choice, depth)
         if unit is None:
-            open_ids.extend(reversed(tree.children.get(node_id, [])))
+            depth += bool(node["schema"])
+            open_ids.extend((child, depth) for child in reversed(tree.children.get(node_id, [])))
         else:
             found.append(unit)
     return sorted(found, key=lambda unit: unit.node_id)
@@ -150,8 +162,11 @@ def _roots(tree: _Tree, choice: UnitChoice) -> list[int]:
     return tree.children.get(None, [])
 
 
-def _unit(tree: _Tree, node: dict[str, Any], choice: UnitChoice) -> Unit | None:
-    """Returns the unit that a node is; None if the nodes below it are looked at instead."""
+def _unit(tree: _Tree, node: dict[str, Any], choice: UnitChoice, depth: int) -> Unit | None:
+    """Returns the unit that a node is; None if the nodes below it are looked at instead.
+
+    `depth` is the number of composite operators around it.
+    """
     name = node["name"] or ""
     if name.startswith(_COMMUNICATION):
         return _made(tree, node, UnitKind.COMMUNICATION, None, _communication_reason(choice))
@@ -164,7 +179,7 @@ def _unit(tree: _Tree, node: dict[str, Any], choice: UnitChoice) -> Unit | None:
         known = signature(node["schema"])
     except RefusedValueError as error:
         return _made(tree, node, UnitKind.OPERATOR, None, str(error))
-    if is_composite(known) and _is_explained(tree, node):
+    if depth < _MAX_COMPOSITES and is_composite(known) and _is_explained(tree, node):
         return None
     return _operator(tree, node, known, choice)
 
@@ -202,13 +217,13 @@ def _is_explained(tree: _Tree, node: dict[str, Any]) -> bool:
     operators = [each for each in tree.below(node["node_id"]) if each["schema"] or each["kernel_backend"]]
     if not operators:
         return False
-    made = {found.tensor_id for each in operators for found in tensors(_results(each))}
+    made = {found.tensor_id for each in operators for found in tree.results(each)}
     given = {found.tensor_id for found in tensors(_values(node, "input"))}
-    return all(found.tensor_id in made or found.tensor_id in given for found in tensors(_results(node)))
+    return all(found.tensor_id in made or found.tensor_id in given for found in tree.results(node))
 
 
 def _made(tree: _Tree, node: dict[str, Any], kind: str, call: OperatorCall | None, reason: str) -> Unit:
-    temporaries = [found for each in tree.below(node["node_id"]) for found in tensors(_results(each))]
+    temporaries = [found for each in tree.below(node["node_id"]) for found in tree.results(each)]
     return Unit(
         node["node_id"],
         node["name"] or "",
@@ -216,7 +231,7 @@ def _made(tree: _Tree, node: dict[str, Any], kind: str, call: OperatorCall | Non
         node["thread"],
         call,
         reason,
-        tuple(_results(node)),
+        tuple(_values(node, "output")),
         tuple(temporaries),
         node["event_id"],
         node["dur_ns"],
@@ -233,10 +248,6 @@ def _ranges(attrs: str | None) -> dict[int, int] | None:
         return {int(place): int(high) for place, (low, high) in found.items() if 0 <= int(low) <= int(high)} or None
     except (ValueError, TypeError, AttributeError, RecursionError):
         return None
-
-
-def _results(node: dict[str, Any]) -> Sequence[Value]:
-    return _values(node, "output")
 
 
 def _values(node: dict[str, Any], role: str) -> Sequence[Value]:
