@@ -10,7 +10,7 @@ use super::slice_run::SliceRun;
 use crate::perfetto::interned;
 use crate::read::wire::{WireFields, WireValue, all_bytes_in, bytes_in, number_in};
 
-/// What packets refer to by number.
+/// Entries that packets refer to by number.
 #[derive(Debug)]
 pub(super) struct InternedById<T> {
     known: FxHashMap<u64, T>,

@@ -1,8 +1,8 @@
 //! Reads traces of Perfetto (`.pftrace`): packets of protobuf that become the events of a Kineto
 //! trace.
 //!
-//! An event like none before becomes the text of an element of Chrome's format, and is read as such;
-//! later ones that differ in times and numbers alone need no text.
+//! An event like none before becomes the text of an element of Chrome's format, and is read as
+//! such; later ones that differ in times and numbers alone need no text.
 //!
 //! Slices, instants and counters of track events come from any program. Work on devices comes as
 //! stages of rendering, with streams as queues: `PyTorch` writes its kernels so. Packets refer to

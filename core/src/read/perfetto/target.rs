@@ -48,8 +48,8 @@ impl<'b> PerfettoTarget<'b> {
         }
     }
 
-    /// Adds the event whose key was made: like an earlier one if there is one, else by its text. The
-    /// place is part of the key where it is not given.
+    /// Adds the event whose key was made: like an earlier one if there is one, else by its text.
+    /// The place is part of the key where it is not given.
     pub(super) fn put(
         &mut self,
         place: Option<TrackKey>,

@@ -101,13 +101,9 @@ def diff(
         sides, threads = (before.chosen(rank), after.chosen(rank)), num_processors()
         differences = _native.diff_of_jobs(*sides, request, threads)
         parts = [*before.on_screen(rank, "before"), *after.on_screen(rank, "after")]
-        return Differences(
-            differences,
-            parts,
-            request,
-            lambda options: _native.flame_changes_of_jobs(*sides, options, threads),
-            GateSides(sides, TraceSet, rank),
-        )
+        sources = GateSides(sides, TraceSet, rank)
+        flame = lambda options: _native.flame_changes_of_jobs(*sides, options, threads)  # noqa: E731 - fits one line
+        return Differences(differences, parts, request, flame, sources)
     if not (isinstance(before, Trace) and isinstance(after, Trace)):
         sides = f"{_described(before)} and {_described(after)}"
         raise TypeError(f"expected two traces, two jobs or two memory snapshots, found {sides}")

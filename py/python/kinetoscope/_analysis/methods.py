@@ -325,8 +325,7 @@ class Analyses(Digests, StackAnalyses, BudgetChecks):
         that of the other stages counts as caused.
 
         The cause compares ranks over the interval since the previous communication of the same
-        ranks, or since the start of the iteration. Each nanosecond of a rank counts for the first
-        matching activity:
+        ranks, or since the start of the iteration. Of each nanosecond, the first counts:
 
         1. `compute`: its devices compute
         2. `copy`: its devices copy, without computing

@@ -53,11 +53,11 @@ class JobFiles(AnalysisFiles):
         rank: int | Iterable[int] | None = None,
         align: Align = "clocks",
     ) -> Path:
-        """Writes all ranks to one Perfetto trace, smaller and faster to open than a Chrome trace; gzip for `.gz`.
+        """Writes all ranks to one Perfetto trace, with overlapping slices as tracks; gzip for `.gz`.
 
-        Ranks, names of processes, times and errors are those of `to_chrome`. Slices of a thread that
-        overlap become several tracks, so that Perfetto shows all of them. `ks.read` reads the file as
-        the job.
+        Ranks, names of processes, times and errors are those of `to_chrome`. Perfetto shows all
+        slices: those of a thread that overlap have tracks of their own. `ks.read` reads the file
+        as the job.
 
         ::
 
