@@ -159,6 +159,20 @@ fn rows_of_wrong_types_are_counted_and_others_are_read() {
 }
 
 #[test]
+fn types_of_calls_are_known_without_their_table() {
+    let linked = LinkedTrace::new(export(
+        "CREATE TABLE STRING_IDS (id INTEGER PRIMARY KEY, value TEXT);
+        INSERT INTO STRING_IDS VALUES (1, 'launch'), (2, 'Enqueue@aclnnAdd'), (3, 'Model@execute');
+        CREATE TABLE CANN_API (startNs, endNs, type, globalTid, connectionId, name);
+        INSERT INTO CANN_API VALUES (5, 9, 10000, 17179873281, 1, 1), (10, 12, 15000, 17179873281, 2, 3);
+        CREATE TABLE PYTORCH_API (startNs, endNs, globalTid, name, type);
+        INSERT INTO PYTORCH_API VALUES (1, 2, 17179873281, 2, 50002);",
+    ));
+    let found = rows(&linked, &["name", "category"], |_| true);
+    assert_eq!(found, [["Enqueue@aclnnAdd", "enqueue"], ["Node@launch", "-"], ["Model@execute", "-"]]);
+}
+
+#[test]
 fn another_database_is_none_of_msprof() {
     let error = read([Input::new(&database("CREATE TABLE STRING_IDS (id, value)"))], Limits::default()).unwrap_err();
     assert!(error.to_string().contains("msprof"), "{error}");

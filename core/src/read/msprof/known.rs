@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::layer::NamedLayers;
-use super::words::{TEXTS, is_support};
+use super::words::{API_LABELS, TEXTS, is_support};
 use crate::read::json_object::{JsonObject, object};
 use crate::read::sqlite::{FindsRows, SqlContent, SqlDatabase, SqlTable, TextTable};
 use crate::read::table_export::TableFormat;
@@ -129,7 +129,9 @@ impl MsprofKnown {
 
     /// The label of a code.
     pub(super) fn label(&self, table: &str, code: Option<i64>) -> Option<&str> {
-        self.codes.get(table)?.get(&code?).map(String::as_str)
+        let code = code?;
+        let usual = || API_LABELS.iter().find(|(own, _)| table == API_TYPES && *own == code).map(|(_, label)| *label);
+        self.codes.get(table)?.get(&code).map(String::as_str).or_else(usual)
     }
 
     /// The connections of an operator.

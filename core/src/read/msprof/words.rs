@@ -3,6 +3,19 @@
 /// The table of texts.
 pub(in crate::read) const TEXTS: &str = "STRING_IDS";
 
+/// Labels of types of calls, where a database lacks their table.
+pub(super) const API_LABELS: [(i64, &str); 9] = [
+    (20_000, "acl"),
+    (15_000, "model"),
+    (10_000, "node"),
+    (5500, "communication"),
+    (5000, "runtime"),
+    (50_001, "op"),
+    (50_002, "queue"),
+    (50_003, "trace"),
+    (50_004, "mstx"),
+];
+
 /// The layer of a call by the label of its type, as its name begins in `trace_view.json`.
 pub(super) fn layer_of(label: &str) -> Option<&'static str> {
     Some(match label {
