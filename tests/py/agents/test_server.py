@@ -91,6 +91,7 @@ def test_an_unknown_table_of_the_schema_tells_the_next_call(data: Path) -> None:
 
 def test_pages_have_units_and_lead_to_the_next(data: Path) -> None:
     names: list[str] = []
+    page: dict[str, Any] = {}
     offset: int | None = 0
     while offset is not None:
         page = answer(

@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import kinetoscope as ks
 import pytest
@@ -20,6 +21,8 @@ pytestmark = pytest.mark.unit
 DATA = Path(__file__).parents[3] / "tests/data"
 TRANSFORMER = DATA / "transformer_cuda/kineto_trace_0.json.gz"
 SNAPSHOT = DATA / "memory_cuda/trained.pickle.gz"
+YAML: Any = "yaml"
+WORDS: Any = "8k"
 COMMAND = re.compile(r"`(kinetoscope [^`]+)`")
 
 
@@ -159,18 +162,20 @@ def test_limits_and_forms_are_checked():
     with pytest.raises(ks.TraceError, match="max_chars of at least 2000"):
         trace.digest(1_999)
     with pytest.raises(ks.TraceError, match="markdown or json"):
-        trace.digest(form="yaml")
+        trace.digest(form=YAML)
     with pytest.raises(TypeError):
-        trace.digest("8k")
+        trace.digest(WORDS)
     with pytest.raises(ks.TraceError):
         trace.digest(-1)
     snapshot = ks.read(SNAPSHOT)
     with pytest.raises(ValueError, match="markdown or json"):
-        snapshot.digest(form="yaml")
+        snapshot.digest(form=YAML)
 
 
 def test_growth_of_memory():
     before, after = ks.read(SNAPSHOT), ks.read(DATA / "memory_cuda/failed.pickle.gz")
+    assert isinstance(before, ks.MemorySnapshot)
+    assert isinstance(after, ks.MemorySnapshot)
     digest = before.digest(after=after)
     rows = ks.diff(before, after).select("change_bytes").rows()
     told = json.loads(before.digest(60_000, form="json", after=after))
