@@ -11,7 +11,7 @@ from kinetoscope._base.optional import needed
 from kinetoscope._mcp import reference
 from kinetoscope._mcp.failure import CallError
 from kinetoscope._mcp.quoted import quoted
-from kinetoscope._mcp.store import is_missing
+from kinetoscope._mcp.store import is_of_recording
 
 if TYPE_CHECKING:
     from mcp.server.mcpserver import MCPServer
@@ -75,7 +75,7 @@ def _answering(tool: Callable[..., Any]) -> Callable[..., Any]:
         except CallError as error:
             raise ToolError(str(error)) from error
         except Exception as error:
-            if not is_missing(error):
+            if not is_of_recording(error):
                 raise
             problem = quoted(" ".join(str(error.args[0] if error.args else error).split()), 1_000)
             raise ToolError(f"{problem}. Next call: list_traces(), or digest of this trace") from error

@@ -95,6 +95,6 @@ def _size(found: Recording, path: Path) -> int:
     return sum(trace.num_events * _EVENT_BYTES for trace in traces)
 
 
-def is_missing(error: Exception) -> bool:
-    """Whether an error is one of a trace, and not of this program."""
+def is_of_recording(error: Exception) -> bool:
+    """Whether an error concerns a recording or a request, and is no fault of this program."""
     return isinstance(error, (_native.TraceError, OSError, ValueError, KeyError, TypeError, ImportError))
