@@ -154,6 +154,8 @@ def test_a_candidate_runs_instead_and_is_compared(recordings: dict[str, Path]) -
     wrong = replayed(recordings["mlp"], replace={"aten::addmm": lambda bias, a, b, **_: a @ b + bias + 1})
     assert "compared 2 calls, results differ in 2, first at node" in wrong.checks[0]
     assert "aten::addmm replaced" in repr(wrong)
+    with pytest.raises(TypeError):
+        replayed(recordings["mlp"], replace={"aten::addmm": lambda: None})
     with pytest.raises(ValueError, match=r"expected names of operators that run as a whole .* found aten::linear"):
         replayed(recordings["mlp"], replace={"aten::linear": mine})
 

@@ -77,7 +77,8 @@ def replay(  # noqa: PLR0913 - the options of the command
         warmup_iter: number of passes without measuring.
         num_replays: number of measured passes.
         replace: functions to run instead of operators, by name, such as `{"aten::bmm": bmm}`. A
-            pass before the measured ones compares their results with those of the operators.
+            pass before the measured ones compares their results with those of the operators;
+            `OperatorReplay.checks` has the outcome. Errors of a function are raised unchanged.
         backend: `gloo` or `nccl`, for communications.
         timeout: timeout in seconds of each communication.
         profile: a folder for a recording of the replay with `ks.profile`. Each operator has an
