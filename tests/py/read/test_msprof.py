@@ -42,7 +42,7 @@ def test_work_has_its_operators_and_collectives_their_size() -> None:
     columns = ("collective", "group_name", "dtype", "in_bytes")
     (first, _) = trace.collectives().select(*columns).rows()
     assert first == ("all_reduce", "group 0", "float", 4 * 2**20)
-    assert len(trace.iterations.select("name").rows()) == 2
+    assert len(trace.iterations.rows()) == 2
     assert trace.rank == 3
 
 
