@@ -86,7 +86,7 @@ def _diff(options: DiffOptions) -> int | None:
     with busy("comparing"):
         differences = diff(*sides, **part)
     if decides:
-        return _decide(differences, options)
+        return _decide(differences, kinds.pop(), options)
     print_or_write_result(differences, result, extension)
     return None
 
@@ -101,11 +101,11 @@ def _expect_decision(options: DiffOptions) -> None:
     expect_outputs(options.gate, writing.output, has_page=True)
 
 
-def _decide(differences: object, options: DiffOptions) -> int:
+def _decide(differences: object, kind: str, options: DiffOptions) -> int:
     if not isinstance(differences, Differences):
         raise ValueError("expected traces or jobs with a gate, found memory snapshots")  # noqa: TRY004 - bad input
     decision, writing = options.decision, options.result.writing
-    more = [[_further(path, options.result) for path in paths or []] for paths in decision[2:]]
+    more = [[_further(path, kind, options.result) for path in paths or []] for paths in decision[2:]]
     with busy("comparing with noise"):
         gate = differences.gate(
             "3%" if decision.fail_over is None else decision.fail_over,
@@ -117,10 +117,10 @@ def _decide(differences: object, options: DiffOptions) -> int:
     return deliver(gate, options.gate, writing.output, is_json=writing.format == ".json", page=differences.report)
 
 
-def _further(path: str, result: ResultOptions) -> Any:
+def _further(path: str, kind: str, result: ResultOptions) -> Any:
     found = read_input([path], result)
-    if isinstance(found, Tables):
-        raise ValueError(f"expected a trace or a job as a further run, found {found.sort}: {path}")  # noqa: TRY004 - as above
+    if _kind(found) != kind:
+        raise ValueError(f"expected {kind} as a further run, found {_kind(found)}: {path}")
     return found
 
 
