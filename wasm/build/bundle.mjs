@@ -19,7 +19,7 @@ export const COMMON = {
 
 /** Bytes or a text, gzip-compressed as far as possible. */
 export async function packed(content) {
-  return Buffer.from(await zopfli.gzipAsync(Buffer.from(content), { numiterations: 5 }));
+  return Buffer.from(await zopfli.gzipAsync(Buffer.from(content), { numiterations: 15 }));
 }
 
 /** Minifies style sheets that scripts carry as text. */

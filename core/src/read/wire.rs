@@ -38,8 +38,8 @@ impl<'a> WireFields<'a> {
 
     /// Gives each field to `take`. Faster than the iterator, for messages that a file has millions
     /// of.
-    #[inline(always)]
-    #[expect(clippy::inline_always, reason = "a call for each field takes longer than to split it")]
+    #[cfg_attr(not(target_family = "wasm"), inline(always))]
+    #[expect(clippy::inline_always, reason = "a call takes longer than to split a field, but pages shall be small")]
     pub(super) fn each(&mut self, mut take: impl FnMut(u32, WireValue<'a>)) {
         while !self.rest.is_empty() {
             let Some((field, value)) = self.field() else {
@@ -59,7 +59,7 @@ impl<'a> WireFields<'a> {
         is_cut.then_some((u32::try_from(tag >> 3).ok()?, rest))
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(target_family = "wasm"), inline(always))]
     #[expect(clippy::inline_always, reason = "as above")]
     fn field(&mut self) -> Option<(u32, WireValue<'a>)> {
         let (tag, rest) = varint(self.rest)?;
