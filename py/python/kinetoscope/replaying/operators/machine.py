@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, final
 
 from kinetoscope._base.system import free_memory
+from kinetoscope._io.atomic import write_bytes
 from kinetoscope.replaying.operators.index_range import IndexRange
 from kinetoscope.replaying.operators.literal import torch_name
 from kinetoscope.replaying.operators.schema import Parameter, Signature
@@ -245,7 +246,7 @@ def compiled_kernel(source: str, name: str, num_arguments: int) -> Callable[...,
     folder = Path(tempfile.mkdtemp(prefix="kinetoscope_"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     path = folder / "kernel.py"
-    path.write_text(source, "utf-8")
+    write_bytes(path, source.encode())
     try:
         spec = importlib.util.spec_from_file_location(f"{folder.name}.kernel", path)
         if spec is None or spec.loader is None:
