@@ -51,7 +51,6 @@ impl<'a> WireFields<'a> {
     }
 
     /// The field that the message ends in: its number, and its bytes up to there.
-    #[cfg(feature = "xspace")]
     pub(super) fn cut(&self) -> Option<(u32, &'a [u8])> {
         let (tag, rest) = varint(self.rest)?;
         let (length, rest) = varint(rest)?;
