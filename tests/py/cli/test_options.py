@@ -28,6 +28,10 @@ DECISION = ["--report", "x.md", "--summary", "--summary-file", "y.md", "--allow-
 GATE = ["--metric", "step", "--baseline", "c.json", "--candidate", "d.json", *DECISION]
 LINES: dict[str, tuple[list[str], list[str]]] = {
     "summary": (["t.json"], ["--limit", "3", "--json", "--no-et", *READING]),
+    "digest": (
+        ["t.json"],
+        ["--budget", "3k", "--format", "json", "--rank", "1", "--diff", *READING],
+    ),
     "analyze": (["kernels", "t.json"], [*SELECTION, "--short-ns", "5", "--table", "x", *WRITING, *READING]),
     "diff": (
         ["a.json", "b.json"],
@@ -46,6 +50,7 @@ LINES: dict[str, tuple[list[str], list[str]]] = {
     "link": (["--kineto", "t.json", "-o", "x.json"], [*EDITS, "--like-chakra", *READING]),
     "edit": (["t.json", "-o", "x.json"], [*EDITS, "--subtree", "5", "--upgrade", "--anonymise", *READING]),
     "trim": (["t.json", "-o", "x.json"], [*NAMED, "--start-ns", "1", "--end-ns", "2", "--redact"]),
+    "mcp": ([], ["traces", "more", "--max-memory", "2GB"]),
     "run": (["train.py"], []),
     "nsys": ([], ["-o", "x", "--", "python", "train.py"]),
     "bench": (["t.json"], ["--operator", "aten::mm", "--top", "3", "--namespaces", "fbgemm", "-o", "x", *READING]),
@@ -140,7 +145,7 @@ def test_an_unknown_choice_is_refused(capsys: pytest.CaptureFixture[str]) -> Non
     [
         ("sumary t.json", "kinetoscope: error: no such command: sumary: did you mean summary?"),
         ("kernel t.json", "kinetoscope: error: no such command: kernel: did you mean analyze kernels?"),
-        ("horoscope", "no such command: horoscope: expected one of summary, analyze"),
+        ("horoscope", "no such command: horoscope: expected one of summary, digest, analyze"),
         ("analyze kernls t.json", "kinetoscope analyze: error: no such analysis: kernls: did you mean kernels?"),
         ("analyze idle t.json --iteraton=1", "kinetoscope analyze idle: error: no such option: --iteraton: did you"),
         ("run --activ 3 train.py", "no such option: --activ: did you mean --active?"),

@@ -53,7 +53,7 @@ class JobFiles(AnalysisFiles):
         rank: int | Iterable[int] | None = None,
         align: Align = "clocks",
     ) -> Path:
-        """Writes all ranks to one Perfetto trace, with overlapping slices as tracks; gzip for `.gz`.
+        """Writes all ranks to one Perfetto trace, with overlaps as tracks; gzip for `.gz`.
 
         Ranks, names of processes, times and errors are those of `to_chrome`. Perfetto shows all
         slices: those of a thread that overlap have tracks of their own. `ks.read` reads the file
