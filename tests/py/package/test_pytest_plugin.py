@@ -13,7 +13,8 @@ ROOT = Path(__file__).parents[3]
 
 pytest_plugins = ["pytester"]
 
-PLUGIN = ("-p", "kinetoscope.pytest_plugin", "-p", "no:cacheprovider", "-p", "no:rerunfailures", "-p", "no:xdist")
+OTHERS = ("-p", "no:cacheprovider", "-p", "no:rerunfailures", "-p", "no:xdist")
+"""Our plugin is loaded by its entry point, as users have it."""
 
 
 @pytest.mark.unit
@@ -70,7 +71,7 @@ def test_budgets_of_a_block(pytester: pytest.Pytester) -> None:
                 t.trace
         """
     )
-    result = pytester.runpytest_subprocess(*PLUGIN)
+    result = pytester.runpytest_subprocess(*OTHERS)
     result.assert_outcomes(passed=2, failed=3)
     out = result.stdout.str()
     assert re.search(r"failed: 1 of 1 budget is broken", out)
@@ -83,7 +84,7 @@ def test_budgets_of_a_block(pytester: pytest.Pytester) -> None:
 @pytest.mark.torch
 def test_it_is_off_unless_used(pytester: pytest.Pytester) -> None:
     pytester.makepyfile("import sys\ndef test_plain():\n    assert 'torch' not in sys.modules\n")
-    result = pytester.runpytest_subprocess(*PLUGIN)
+    result = pytester.runpytest_subprocess(*OTHERS)
     result.assert_outcomes(passed=1)
-    result = pytester.runpytest_subprocess(*PLUGIN, "--fixtures")
+    result = pytester.runpytest_subprocess(*OTHERS, "--fixtures")
     result.stdout.fnmatch_lines(["kinetoscope_trace*"])

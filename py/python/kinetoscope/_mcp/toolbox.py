@@ -98,7 +98,7 @@ class Toolbox:
 
         * summary, problems, breakdown, overlap, operators, modules, annotations, kernels
         * launches, queue_length, copy_bandwidth, idle, critical_path, sequences, memory, roofline
-        * stacks, flamegraph
+        * stacks, flamegraph, counter_means
 
         Analyses that compare the ranks of a job: findings, collectives, stragglers, heatmap,
         grouped_heatmap, pipeline, machines, topology, experts, job_critical_path.
