@@ -40,6 +40,13 @@ pub(super) struct OwnValues {
     pub(super) flow_text: Option<StrId>,
 }
 
+impl OwnValues {
+    /// Of an event with times in nanoseconds.
+    pub(super) fn exact(time: i64, dur: i64) -> Self {
+        Self { time, is_fine: time % 1000 != 0, dur, ..Self::default() }
+    }
+}
+
 /// A recognized element: its length, its shape, and its own values. Its numbers are
 /// [`ElementShapes::values`].
 pub(super) struct MatchedElement {

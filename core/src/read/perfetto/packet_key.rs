@@ -68,26 +68,12 @@ impl PacketKey {
 
     /// An annotation of a track event: a name with a number has a slot.
     pub(super) fn annotation(&mut self, message: &[u8]) {
-        let named = name_and_value(message, [annotation::NAME_IID, annotation::NAME]);
-        let number = named.and_then(|(_, field, value)| match (field, value) {
-            (annotation::UINT, WireValue::Number(number)) => unsigned(number),
-            (annotation::INT, WireValue::Number(number)) => signed(number),
-            (annotation::DOUBLE, WireValue::Number(bits)) => self.double(bits),
-            _ => None,
-        });
-        self.slot_or_text(message, named, number);
+        self.slot_or_text(message, &ANNOTATION);
     }
 
     /// An argument of a launch.
     pub(super) fn launch_argument(&mut self, message: &[u8]) {
-        let named = name_and_value(message, [1, 2]);
-        let number = named.and_then(|(_, field, value)| match (field, value) {
-            (3, WireValue::Number(number)) => signed(number),
-            (4, WireValue::Number(number)) => unsigned(number),
-            (5, WireValue::Number(bits)) => self.double(bits),
-            _ => None,
-        });
-        self.slot_or_text(message, named, number);
+        self.slot_or_text(message, &LAUNCH_ARGUMENT);
     }
 
     /// A text with a name: one that is a number has a slot.
@@ -98,7 +84,14 @@ impl PacketKey {
         }
     }
 
-    fn slot_or_text(&mut self, message: &[u8], named: Option<NamedValue<'_>>, number: Option<Decimal>) {
+    fn slot_or_text(&mut self, message: &[u8], fields: &NumberFields) {
+        let named = name_and_value(message, fields.names);
+        let number = named.and_then(|(_, field, value)| match value {
+            WireValue::Number(number) if field == fields.unsigned => unsigned(number),
+            WireValue::Number(number) if field == fields.signed => signed(number),
+            WireValue::Number(bits) if field == fields.double => self.double(bits),
+            _ => None,
+        });
         match named.zip(number) {
             Some(((name, field, _), number)) => {
                 self.bytes.push(field as u8);
@@ -115,6 +108,24 @@ impl PacketKey {
         Decimal::parse(&self.scratch)
     }
 }
+
+/// The fields of a message that names a number.
+struct NumberFields {
+    /// The name, or its number.
+    names: [u32; 2],
+    unsigned: u32,
+    signed: u32,
+    double: u32,
+}
+
+const ANNOTATION: NumberFields = NumberFields {
+    names: [annotation::NAME_IID, annotation::NAME],
+    unsigned: annotation::UINT,
+    signed: annotation::INT,
+    double: annotation::DOUBLE,
+};
+
+const LAUNCH_ARGUMENT: NumberFields = NumberFields { names: [1, 2], unsigned: 4, signed: 3, double: 5 };
 
 /// The bytes of a name or of its number; the field and the value of what it names.
 type NamedValue<'p> = (&'p [u8], u32, WireValue<'p>);

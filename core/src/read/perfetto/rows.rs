@@ -65,9 +65,7 @@ impl<'b> PacketRows<'b> {
 
     /// Adds the one event that a text has, and remembers it by its key.
     pub(super) fn learn(&mut self, events: &mut EventText, key: &PacketKey) {
-        let text = std::mem::take(&mut events.out);
-        let row = self.scan(&mut Scanner::new(&text));
-        events.out = text;
+        let row = self.scan(&mut Scanner::new(&events.out));
         events.out.clear();
         let Some(row) = row else { return };
         let is_split_alike = self.builder.trace.args.values(row.args).eq(key.values.iter().copied());

@@ -217,9 +217,7 @@ impl TrackSlice<'_> {
         let is_overhead = place.is_overhead;
         let place = place.key(target.rows.builder);
         self.finish_key(&mut target.key, sequence, is_overhead);
-        let is_fine = self.time % 1000 != 0;
-        let own = OwnValues { time: self.time, is_fine, dur, ..OwnValues::default() };
-        target.put(Some(place), own, |element, tracks| {
+        target.put(Some(place), OwnValues::exact(self.time, dur), |element, tracks| {
             element.text("ph", self.phase.letter());
             self.fill(element, tracks.place(self.track), &sequence.texts);
             if matches!(self.phase, TrackPhase::Begin | TrackPhase::Complete(_)) || dur > 0 {

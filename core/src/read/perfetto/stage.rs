@@ -162,8 +162,7 @@ pub(super) fn write_stage(
     streams.name((stage.device, stream), queue_name, tracks, events);
     stage.write_key(key, sequence, message, stream);
     let dur = i64::try_from(stage.dur).unwrap_or(i64::MAX);
-    let own = OwnValues { time: start, is_fine: start % 1000 != 0, dur, ..OwnValues::default() };
-    target.put(None, own, |event, _| {
+    target.put(None, OwnValues::exact(start, dur), |event, _| {
         event.text("ph", b"X");
         event.text("cat", category(stage_name, kind));
         event.text("name", stage.name(&sequence.texts).unwrap_or(stage_name));
