@@ -161,6 +161,21 @@ def number(text: str) -> float:
     return value
 
 
+def names(text: str) -> list[str]:
+    """Splits names at commas."""
+    return [name for name in text.split(",") if name]
+
+
+def size(text: str) -> int:
+    """Parses a number of bytes, such as `10MB`. Raises ArgumentTypeError for other texts."""
+    from kinetoscope._report.size_limit import num_bytes
+
+    try:
+        return num_bytes(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
 def _integer_from(text: str, expected: str, minimum: int) -> int:
     try:
         value = int(text)

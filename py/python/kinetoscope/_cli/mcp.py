@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import re
 from typing import NamedTuple
 
-from kinetoscope._cli.arguments import command
-
-_UNITS = {"": 1, "mb": 10**6, "gb": 10**9}
-_SIZE = re.compile(r"(\d{1,12}(?:\.\d{1,3})?) ?(|mb|gb)", re.IGNORECASE)
+from kinetoscope._cli.arguments import command, size
 
 
 class McpOptions(NamedTuple):
@@ -23,14 +19,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     help_text = "folder whose traces may be read, and nothing outside of it (default: .)"
     parser.add_argument("folders", nargs="*", default=["."], metavar="FOLDER", help=help_text)
     help_text = "free the oldest traces beyond this estimate, such as 4GB (default: 4.3GB)"
-    parser.add_argument("--max-memory", type=_size, default=None, metavar="SIZE", help=help_text)
-
-
-def _size(word: str) -> int:
-    match = _SIZE.fullmatch(word)
-    if not match:
-        raise argparse.ArgumentTypeError(f"expected a size such as 500MB or 4GB, found {word}")
-    return int(float(match[1]) * _UNITS[match[2].lower()])
+    parser.add_argument("--max-memory", type=size, default=None, metavar="SIZE", help=help_text)
 
 
 def _mcp(options: McpOptions) -> None:

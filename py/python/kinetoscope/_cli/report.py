@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from kinetoscope._base.tell import tell
-from kinetoscope._cli.arguments import Group, command, flag
+from kinetoscope._cli.arguments import Group, command, flag, size
 from kinetoscope._cli.output import expect_extension
 from kinetoscope._cli.reading import ReadingOptions, add_rank, add_reading, add_traces, read_recordings
 from kinetoscope._cli.snapshot import write_report
@@ -15,7 +15,6 @@ from kinetoscope._cli.terminal import busy
 from kinetoscope._cli.trim import add_redact
 from kinetoscope._cli.workers import add_workers, worker_processes
 from kinetoscope._io.atomic import write_bytes
-from kinetoscope._report.size_limit import num_bytes
 from kinetoscope.tables import Tables
 
 
@@ -68,19 +67,12 @@ def _add_content(parser: argparse.ArgumentParser) -> Group:
     output = parser.add_argument_group("Output")
     output.add_argument("--title", help="title of the page (default: the file name)")
     output.add_argument(
-        "--max-size", type=_size, metavar="SIZE", help="remove details until the page fits, such as 10MB"
+        "--max-size", type=size, metavar="SIZE", help="remove details until the page fits, such as 10MB"
     )
     output.add_argument("--static", action="store_true", help="write tables and pictures alone, without scripts")
     add_redact(output)
     add_reading(parser)
     return output
-
-
-def _size(word: str) -> int:
-    try:
-        return num_bytes(word)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def _report(options: ReportOptions) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from kinetoscope._base.tell import tell, tell_problem
-from kinetoscope._cli.arguments import command, count
+from kinetoscope._cli.arguments import command, count, names
 from kinetoscope._cli.reading import ReadingOptions, add_rank, add_reading, add_trace, read_trace
 from kinetoscope._cli.terminal import busy
 from kinetoscope._io.inputs import refuse_input
@@ -45,7 +45,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     selection.add_argument(
         "--namespaces",
-        type=lambda text: [name for name in text.split(",") if name],
+        type=names,
         default=[],
         metavar="NAMES",
         help="allow operators of further libraries, which you trust",

@@ -8,10 +8,11 @@ from contextlib import contextmanager, nullcontext
 from typing import NamedTuple
 
 from kinetoscope._base.tell import tell_problem
-from kinetoscope._cli.arguments import command, count, flag, number
-from kinetoscope._cli.output_format import WritingOptions, add_writing, format_of, print_or_write
+from kinetoscope._cli.arguments import command, flag, names
+from kinetoscope._cli.output_format import WritingOptions, format_of, print_or_write
 from kinetoscope.replaying.options import BACKENDS, DEVICES, REBALANCE, Options, validated
 from kinetoscope.replaying.param_options import ALIASES, ParamOptions, add_param_options, with_param
+from kinetoscope.replaying.run_arguments import add_number, add_output, add_timeout
 
 _FLAGS = {
     "dry_run": "run nothing: compare the ranks and print the plan",
@@ -61,31 +62,17 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         "--allow-ops",
         *ALIASES["allow_ops"],
         metavar="NAMES",
-        type=_names,
+        type=names,
         help="replay only these operations, such as all_reduce,barrier",
     )
     for name, summary in _FLAGS.items():
         replay.add_argument(flag(name), *ALIASES.get(name, ()), action="store_true", help=summary)
     for name, summary in _NUMBERS.items():
-        default = getattr(defaults, name)
-        suffix = "" if default is None else f" (default: {default})"
-        replay.add_argument(flag(name), type=count, metavar="N", default=default, help=f"{summary}{suffix}")
-    replay.add_argument(
-        "--timeout",
-        type=number,
-        metavar="S",
-        default=defaults.timeout,
-        help=f"timeout in seconds (default: {defaults.timeout:g})",
-    )
+        add_number(replay, name, summary, getattr(defaults, name))
+    add_timeout(replay, "timeout", defaults.timeout)
     replay.add_argument("--init-method", metavar="URL", help="address for torch.distributed, such as tcp://host:29500")
     add_param_options(parser)
-    output = parser.add_argument_group("Output")
-    output.add_argument("--profile", metavar="DIR", help="record the replay into DIR")
-    add_writing(output)
-
-
-def _names(text: str) -> list[str]:
-    return [name for name in text.split(",") if name]
+    add_output(parser)
 
 
 def _replay(options: ReplayOptions) -> None:
@@ -93,7 +80,7 @@ def _replay(options: ReplayOptions) -> None:
 
     extension = format_of(options.writing)
     given = with_param(options.replay, options.param)
-    paths = [path for path in options.trace_path.split(",") if path]
+    paths = names(options.trace_path)
     if len(paths) > 1 and (options.writing.output is not None or given.profile is not None):
         raise ValueError(f"expected one --trace-path with -o or --profile, found {len(paths)}")
     with _one_connection(given) if len(paths) > 1 and not given.dry_run else nullcontext():

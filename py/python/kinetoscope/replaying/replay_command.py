@@ -6,10 +6,11 @@ import argparse
 from typing import NamedTuple
 
 from kinetoscope._base.tell import tell, tell_problem
-from kinetoscope._cli.arguments import command, count, flag, number
-from kinetoscope._cli.output_format import WritingOptions, add_writing, format_of, print_or_write
+from kinetoscope._cli.arguments import command, names
+from kinetoscope._cli.output_format import WritingOptions, format_of, print_or_write
 from kinetoscope.replaying.operators.options import MODES, OperatorOptions
 from kinetoscope.replaying.options import BACKENDS
+from kinetoscope.replaying.run_arguments import add_number, add_output, add_timeout
 
 _NUMBERS = {
     "warmup_iter": "passes without measuring",
@@ -46,36 +47,21 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     part = parser.add_argument_group("Selection")
     part.add_argument("--mode", choices=MODES, default=defaults.mode, help=f"(default: {defaults.mode})")
     part.add_argument("--subgraph", metavar="NAME", help="replay only the operators inside of an annotation")
-    part.add_argument("--skip", type=_names, default=[], metavar="NAMES", help="leave out these operators")
+    part.add_argument("--skip", type=names, default=[], metavar="NAMES", help="leave out these operators")
     run = parser.add_argument_group("Replay")
     run.add_argument("--dry-run", action="store_true", help="run nothing: print coverage and memory")
     run.add_argument("--device", metavar="NAME", help="replace the recorded device, such as cpu or cuda:1")
     run.add_argument(
-        "--namespaces", type=_names, default=[], metavar="NAMES", help="allow further libraries, which you trust"
+        "--namespaces", type=names, default=[], metavar="NAMES", help="allow further libraries, which you trust"
     )
     run.add_argument(
         "--kernel-sources", action="store_true", help="run the sources of kernels beside a trace that you trust"
     )
     run.add_argument("--backend", choices=BACKENDS, help="for communications (default: gloo)")
     for name, summary in _NUMBERS.items():
-        default = getattr(defaults, name)
-        suffix = "" if default is None else f" (default: {default})"
-        group = part if name == "node_id" else run
-        group.add_argument(flag(name), type=count, metavar="N", default=default, help=f"{summary}{suffix}")
-    run.add_argument(
-        "--timeout",
-        type=number,
-        metavar="S",
-        default=defaults.timeout,
-        help=f"timeout of a communication in seconds (default: {defaults.timeout:g})",
-    )
-    output = parser.add_argument_group("Output")
-    output.add_argument("--profile", metavar="DIR", help="record the replay into DIR")
-    add_writing(output)
-
-
-def _names(text: str) -> list[str]:
-    return [name for name in text.split(",") if name]
+        add_number(part if name == "node_id" else run, name, summary, getattr(defaults, name))
+    add_timeout(run, "timeout of a communication", defaults.timeout)
+    add_output(parser)
 
 
 def _replay(options: ReplayCommandOptions) -> None:
