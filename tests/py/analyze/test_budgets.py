@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import kinetoscope as ks
 import pytest
 from support import gate_runs
+from support.lost import without_last_kernels
 
 if TYPE_CHECKING:
     from kinetoscope._analysis.gate import Gate
@@ -70,6 +71,22 @@ def test_values_are_those_of_the_tables(device: ks.Trace) -> None:
 def test_shares_are_of_the_step(device: ks.Trace) -> None:
     times, shares = values(device.check(idle="1 s", step="1 s")), values(device.check(idle="99 %"))
     assert shares["idle"] == pytest.approx(times["idle"] / times["step"])
+
+
+def test_an_incomplete_recording_says_so_beside_the_value(data: Path, tmp_path: Path) -> None:
+    cut = without_last_kernels(data / "transformer_cuda/kineto_trace_0.json.gz", tmp_path / "cut.json", 60)
+    trace = ks.read(cut)
+    assert isinstance(trace, ks.Trace)
+    limits: dict[str, Any] = {"kernels": {"*reduce_kernel*": "1 s"}, "forbid": ["host_device_sync"]}
+    gate = trace.check({**limits, "complete": True}, step="1 s", allow_unknown=True)
+    notes = dict(gate.select("budget", "note").rows())
+    words = "recorded work only: the recording is incomplete"
+    assert {name for name, note in notes.items() if words in (note or "")} == {
+        "kernels.*reduce_kernel*",
+        "forbid.host_device_sync",
+    }
+    assert words in str(gate)
+    assert statuses(gate)["complete"] == "broken"
 
 
 def test_what_was_not_recorded_is_unknown(trace: ks.Trace) -> None:

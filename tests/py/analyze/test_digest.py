@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import re
 import shlex
@@ -15,6 +14,7 @@ from typing import Any
 import kinetoscope as ks
 import pytest
 from kinetoscope._cli.main import main
+from support.lost import without_last_kernels
 
 pytestmark = pytest.mark.unit
 
@@ -140,13 +140,7 @@ def test_an_instruction_in_a_name_is_data(tmp_path):
 
 
 def test_an_incomplete_recording_says_so_beside_numbers(tmp_path):
-    document = json.loads(gzip.decompress(TRANSFORMER.read_bytes()))
-    events = document["traceEvents"]
-    kernels = [at for at, event in enumerate(events) if event.get("cat") == "kernel"]
-    document["traceEvents"] = [event for at, event in enumerate(events) if at not in set(kernels[-60:])]
-    path = tmp_path / "cut.json"
-    path.write_text(json.dumps(document))
-    trace = ks.read(path)
+    trace = ks.read(without_last_kernels(TRANSFORMER, tmp_path / "cut.json", 60))
     assert trace.verdict.state == "incomplete"
     digest = trace.digest()
     assert "- incomplete · Incomplete recording" in digest

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import kinetoscope as ks
 import pytest
 from support import gate_runs
+from support.lost import without_last_kernels
 
 if TYPE_CHECKING:
     from kinetoscope._analysis.gate import Gate
@@ -187,6 +188,21 @@ def test_memory_is_the_peak_of_each_iteration(data: Path) -> None:
     peaks = [peak for (peak,) in trace.memory().select("peak_allocated_bytes").rows()]
     assert found["unit"] == "bytes"
     assert 0 < found["before_value"] <= max(peaks)
+
+
+def test_an_incomplete_recording_says_so_beside_the_change(data: Path, tmp_path: Path) -> None:
+    whole = data / "transformer_cuda/kineto_trace_0.json.gz"
+    cut = without_last_kernels(whole, tmp_path / "cut.json", 60)
+    words = "recorded work only: the recording is incomplete"
+    metrics = ["step", "device", "kernel:*"]
+    for sides, caveat in (((whole, cut), f"{words} (after)"), ((cut, cut), f"{words} (before and after)")):
+        gate = ks.diff(*sides).gate(metrics=metrics, allow_unknown=True)
+        for metric, before, note in gate.select("metric", "before_value", "note").rows():
+            has_caveat = metric != "step" and before is not None
+            assert note.endswith(caveat) if has_caveat else words not in note, metric
+        assert caveat in str(gate)
+        assert caveat in gate.markdown()
+    assert words not in str(ks.diff(whole, whole).gate(metrics=metrics, allow_unknown=True))
 
 
 def test_names_of_a_trace_cannot_break_the_output() -> None:

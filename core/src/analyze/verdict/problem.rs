@@ -28,6 +28,20 @@ impl VerdictState {
             Self::Inconsistent => "inconsistent",
         }
     }
+
+    /// What stands beside numbers of a recording that is not complete.
+    pub fn caveat(self) -> Option<&'static str> {
+        match self {
+            Self::Complete => None,
+            Self::Incomplete => Some("recorded work only: the recording is incomplete"),
+            Self::Inconsistent => Some("may be wrong: the recording is inconsistent"),
+        }
+    }
+
+    /// The same beside host time: lost work does not change how long the rest took.
+    pub(crate) fn caveat_of_host_time(self) -> Option<&'static str> {
+        if self == Self::Incomplete { None } else { self.caveat() }
+    }
 }
 
 /// Something that is missing from a trace, or cannot be; or a remark about it.

@@ -118,7 +118,17 @@ impl CheckedTrace<'_> {
         let selection = Selection::of(self.linked, self.wanted)?;
         let (sides, keys) = DiffSide::both([&selection, &selection]);
         let mut measures = PairMeasures::of(&sides, &keys);
-        Ok(budgets.iter().map(|budget| self.outcome(budget, &sides[0], &mut measures)).collect())
+        let state = verdict(self.linked).state;
+        let outcome = |budget: &Budget| {
+            let caveat = match &budget.subject {
+                BudgetSubject::Complete | BudgetSubject::Iterations => None,
+                BudgetSubject::SlowestStep => state.caveat_of_host_time(),
+                BudgetSubject::Metric(metric) if metric.is_host_time() => state.caveat_of_host_time(),
+                _ => state.caveat(),
+            };
+            self.outcome(budget, &sides[0], &mut measures).with_caveat(caveat)
+        };
+        Ok(budgets.iter().map(outcome).collect())
     }
 
     fn outcome(&self, budget: &Budget, side: &DiffSide<'_>, measures: &mut PairMeasures<'_>) -> BudgetOutcome {

@@ -20,6 +20,17 @@ pub(super) enum BudgetOutcome {
     Unknown(String),
 }
 
+impl BudgetOutcome {
+    /// Adds a remark on the recording to that on the value.
+    pub(super) fn with_caveat(self, caveat: Option<&str>) -> Self {
+        match (self, caveat) {
+            (Self::Value(value, note), Some(caveat)) if note.is_empty() => Self::Value(value, caveat.to_owned()),
+            (Self::Value(value, note), Some(caveat)) => Self::Value(value, format!("{note}; {caveat}")),
+            (other, _) => other,
+        }
+    }
+}
+
 impl BudgetRow {
     pub(super) fn is_broken(&self) -> Option<bool> {
         let BudgetOutcome::Value(value, _) = &self.outcome else { return None };

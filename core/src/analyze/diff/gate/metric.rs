@@ -82,6 +82,11 @@ impl GateMetric {
         if let Self::Phase(name) = self { Some(name) } else { None }
     }
 
+    /// Whether it is how long iterations took, whatever was recorded in them.
+    pub(in crate::analyze::diff) fn is_host_time(&self) -> bool {
+        matches!(self, Self::Step | Self::Phase(_))
+    }
+
     /// The unit of its values.
     pub(super) fn unit(&self) -> &'static str {
         if *self == Self::Memory { "bytes" } else { "ns" }

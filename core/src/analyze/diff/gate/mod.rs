@@ -17,7 +17,9 @@ use crate::analyze::options::{Options, unexpected};
 use crate::analyze::part_request::flag;
 use crate::analyze::result::AnalysisResult;
 use crate::analyze::selection_request::SelectionRequest;
+use crate::analyze::verdict::{VerdictState, verdict};
 use crate::error::Error;
+use crate::link::LinkedTrace;
 use crate::nearest_name::suggestion;
 use crate::threads::each;
 use cause::GateCause;
@@ -99,6 +101,8 @@ struct RankMeasures {
     /// By metric of the request.
     values: Vec<runs::NamedValues>,
     all: MeasuredRuns,
+    /// The worst of the runs before, and of those after.
+    states: [VerdictState; 2],
 }
 
 impl GateRequest {
@@ -133,7 +137,9 @@ impl GateRequest {
             wanted.part.phase = Some(phase.to_owned());
             values.append(&mut MeasuredRuns::of(runs, &wanted, &[metric], false)?.metrics);
         }
-        Ok(RankMeasures { values, all })
+        let worst = |runs: &Vec<Arc<LinkedTrace>>| runs.iter().map(|run| verdict(run).state).max();
+        let states = runs.each_ref().map(|runs| worst(runs).unwrap_or(VerdictState::Complete));
+        Ok(RankMeasures { values, all, states })
     }
 
     /// A name that no run has is a mistake, which would pass the gate unseen.
@@ -156,7 +162,8 @@ impl GateRequest {
             let pattern = if let GateMetric::Named(_, pattern) = metric { pattern.as_str() } else { "" };
             values.iter().map(move |(name, values)| {
                 let name = if name.is_empty() { pattern } else { name };
-                self.row(metric.text(name), metric.unit(), values, num_judged)
+                let caveat = if values.is_ok() { caveat_of(metric, rank.states) } else { String::new() };
+                GateRow { caveat, ..self.row(metric.text(name), metric.unit(), values, num_judged) }
             })
         });
         let names = rank.all.names.iter().flat_map(|(kind, values)| {
@@ -182,6 +189,7 @@ impl GateRequest {
             num_iterations: values.map_or([0, 0], |values| values.each_ref().map(num_iterations)),
             reason,
             may_be_unknown: self.may_be_unknown,
+            caveat: String::new(),
         }
     }
 }
@@ -193,6 +201,20 @@ impl RankMeasures {
 
     fn num_names(&self) -> usize {
         self.all.names.iter().map(|(_, values)| values.len()).sum()
+    }
+}
+
+/// Tells which side of a metric rests on recordings that are not complete.
+fn caveat_of(metric: &GateMetric, states: [VerdictState; 2]) -> String {
+    let caveat = if metric.is_host_time() { VerdictState::caveat_of_host_time } else { VerdictState::caveat };
+    match states.map(caveat) {
+        [None, None] => String::new(),
+        [Some(both), Some(other)] if both == other => format!("{both} (before and after)"),
+        [before, after] => {
+            let sides = [(before, "before"), (after, "after")];
+            let words = sides.into_iter().filter_map(|(words, side)| Some(format!("{} ({side})", words?)));
+            words.collect::<Vec<_>>().join("; ")
+        }
     }
 }
 

@@ -18,6 +18,8 @@ pub(crate) struct GateRow {
     pub(super) reason: &'static str,
     /// Whether the gate passes then.
     pub(super) may_be_unknown: bool,
+    /// On recordings that are not complete.
+    pub(super) caveat: String,
 }
 
 /// The verdict on a change.
@@ -70,6 +72,11 @@ impl GateRow {
     }
 
     fn note(&self) -> String {
+        let notes = [self.remark(), self.caveat.clone()];
+        notes.into_iter().filter(|note| !note.is_empty()).collect::<Vec<_>>().join("; ")
+    }
+
+    fn remark(&self) -> String {
         let [before, after] = self.num_runs;
         match self.status() {
             GateStatus::Unknown if !self.reason.is_empty() => self.reason.to_owned(),

@@ -1,6 +1,5 @@
 //! Tells what changed between two sides.
 
-use super::completeness::caveat;
 use super::digest_block::DigestBlock;
 use super::digest_contents::{DigestContents, DigestTable};
 use super::digest_item::{DigestItem, ItemWeights};
@@ -140,7 +139,7 @@ fn completeness(contents: &DigestContents<'_>, answer: &AnalysisResult) -> Repor
                 .with("side", "", DigestValue::Words(side.to_owned()))
                 .maybe("rank", "rank", rank.map(DigestValue::Id))
                 .with("state", "recording is", DigestValue::Words(facts.state.name().to_owned()))
-                .maybe("caveat", "numbers are", caveat(facts.state).map(|words| DigestValue::Words(words.to_owned())))
+                .maybe("caveat", "numbers are", facts.state.caveat().map(|words| DigestValue::Words(words.to_owned())))
                 .line("message", "", message.map(DigestValue::Quoted)),
         );
     }

@@ -34,15 +34,6 @@ pub(super) fn state(contents: &DigestContents<'_>) -> VerdictState {
     contents.source.facts().map(|(_, facts)| facts.state).max().unwrap_or(VerdictState::Complete)
 }
 
-/// A note beside numbers of a recording that is not complete.
-pub(super) fn caveat(state: VerdictState) -> Option<&'static str> {
-    match state {
-        VerdictState::Complete => None,
-        VerdictState::Incomplete => Some("recorded work only: the recording is incomplete"),
-        VerdictState::Inconsistent => Some("may be wrong: the recording is inconsistent"),
-    }
-}
-
 pub(super) fn blocks(contents: &DigestContents<'_>) -> ReportResult<Vec<DigestBlock>> {
     let command = contents.commands.analysis(known_analysis("problems").name, "");
     let mut items = vec![verdict(contents)];

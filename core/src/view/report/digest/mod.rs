@@ -65,8 +65,7 @@ pub(in crate::view) fn answer(screen: &Screen<'_>, form: DigestForm, max_chars: 
     let blocks = next_steps::of_recording(&contents, found.as_ref().ok(), state);
     contents.add("next", "Look next", Ok(blocks));
     let subject = if source.is_job() { "job" } else { "trace" };
-    let digest =
-        ComposedDigest { subject, paths: PATH, caveat: completeness::caveat(state), sections: contents.finish() };
+    let digest = ComposedDigest { subject, paths: PATH, caveat: state.caveat(), sections: contents.finish() };
     Ok(response(&digest.fitting(form, max_chars)?))
 }
 
@@ -82,7 +81,7 @@ pub(in crate::view) fn of_comparison(
     let contents = DigestContents::new(&source, DigestCommands::of_two());
     let state = source.facts().map(|(_, facts)| facts.state).max().unwrap_or(VerdictState::Complete);
     let sections = change::sections(contents, &answer);
-    let digest = ComposedDigest { subject: "comparison", paths: PATHS, caveat: completeness::caveat(state), sections };
+    let digest = ComposedDigest { subject: "comparison", paths: PATHS, caveat: state.caveat(), sections };
     Ok(response(&digest.fitting(form, max_chars)?))
 }
 
