@@ -228,13 +228,13 @@ impl TraceBuilder {
         let (position, time) = (self.position, Ts(own.time));
         match phase {
             b'X' | b'B' => {
-                if phase == b'B' {
-                    self.note_begin(self.trace.events.len());
-                }
                 let (kind, is_on_device) = self.kind(category, place);
                 let track = if is_on_device { self.stream_track(place, args) } else { self.thread_track(place) };
                 let (start, dur) = (time, Dur(own.dur));
                 self.trace.events.push(EventRow { position, name, category, kind, track, start, dur, args });
+                if phase == b'B' {
+                    self.note_begin(self.trace.events.len() - 1);
+                }
             }
             b'E' => self.note_end(place, time, own.dur, args),
             b'i' | b'I' => {

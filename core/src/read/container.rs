@@ -127,8 +127,9 @@ const SIGNATURES: [(&[u8], Container); 11] = [
 
 pub(super) const BINARY: &str = "binary data";
 
-/// Recognises a file by its first bytes (a kilobyte is plenty).
+/// Recognises a file by its first bytes; no more than a kilobyte is looked at.
 pub fn sniff(head: &[u8]) -> Container {
+    let head = &head[..head.len().min(HEAD_BYTES as usize)];
     if head.get(257..262) == Some(b"ustar") {
         return Container::Tar;
     }
@@ -166,7 +167,6 @@ pub fn sniff(head: &[u8]) -> Container {
 
 /// Identifies an HTML page.
 fn page(head: &[u8]) -> &'static str {
-    let head = &head[..head.len().min(HEAD_BYTES as usize)];
     let found = PAGES.iter().find(|(words, _)| head.windows(words.len()).any(|window| window == words.as_bytes()));
     found.map_or(PAGE, |(_, page)| *page)
 }

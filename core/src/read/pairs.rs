@@ -12,9 +12,19 @@ use crate::warning::WarningKind;
 /// The begin of an end is looked for among so many open ones.
 const MAX_OPEN: usize = 100;
 
-/// Begins and ends seen so far.
+/// Begins and ends seen so far, by their place. Each place is mostly in the order of time already.
 #[derive(Debug, Default)]
 pub(super) struct DurationPairs {
+    places: Vec<PlacePairs>,
+    known: FxHashMap<TrackKey, usize>,
+    /// The place that was looked for last.
+    last: Option<usize>,
+}
+
+/// Begins and ends of one place, in the order in which they came.
+#[derive(Debug)]
+struct PlacePairs {
+    place: TrackKey,
     /// Rows of the begins.
     begins: Vec<u32>,
     ends: Vec<DurationEnd>,
@@ -22,11 +32,10 @@ pub(super) struct DurationPairs {
 
 #[derive(Debug, Clone, Copy)]
 struct DurationEnd {
-    place: TrackKey,
     time: Ts,
-    position: u32,
     /// The start of its begin if the end has a duration, else its own time.
     start: Ts,
+    position: u32,
     args: ArgsRef,
 }
 
@@ -35,72 +44,99 @@ impl DurationEnd {
     /// all begins of its time.
     fn key(&self) -> PairKey {
         let is_of_earlier = self.start < self.time;
-        (self.place, self.time, !is_of_earlier, self.position)
+        (self.time, !is_of_earlier, self.position)
     }
 }
 
-/// The order of begins and ends: by place, time, and position.
-type PairKey = (TrackKey, Ts, bool, u32);
+/// The order of begins and ends of a place: by time and position.
+type PairKey = (Ts, bool, u32);
+
+impl DurationPairs {
+    fn at(&mut self, place: TrackKey) -> &mut PlacePairs {
+        let is_last = |at: &usize| self.places[*at].place == place;
+        let at = self.last.filter(is_last).unwrap_or_else(|| {
+            let new = self.places.len();
+            let at = *self.known.entry(place).or_insert(new);
+            if at == new {
+                self.places.push(PlacePairs { place, begins: Vec::new(), ends: Vec::new() });
+            }
+            at
+        });
+        self.last = Some(at);
+        &mut self.places[at]
+    }
+}
 
 impl TraceBuilder {
     /// Keeps a row that is without a duration until its end is found.
     pub(super) fn note_begin(&mut self, row: usize) {
-        self.pairs.begins.push(row as u32);
+        // Not within its track: an end does not say whether it is that of a thread or of a stream.
+        let track = self.trace.track(self.trace.events.track[row]);
+        let place = (track.process, track.thread);
+        self.pairs.at(place).begins.push(row as u32);
     }
 
     /// Keeps an end until all begins are known.
     pub(super) fn note_end(&mut self, place: TrackKey, time: Ts, dur: i64, args: ArgsRef) {
         let start = Ts(time.0.saturating_sub(dur));
-        self.pairs.ends.push(DurationEnd { place, time, position: self.position, start, args });
+        let end = DurationEnd { time, start, position: self.position, args };
+        self.pairs.at(place).ends.push(end);
     }
 
     /// Where a begin is in the order of time.
     fn begin_key(&self, row: u32) -> PairKey {
         let (events, row) = (&self.trace.events, row as usize);
-        // Not within its track: an end does not say whether it is that of a thread or of a stream.
-        let track = self.trace.track(events.track[row]);
-        ((track.process, track.thread), events.start[row], true, events.position[row])
+        (events.start[row], true, events.position[row])
     }
 
     /// Gives each begin the last end that closes it, within its place and in the order of time.
     pub(super) fn match_pairs(&mut self) {
-        let DurationPairs { mut begins, mut ends } = std::mem::take(&mut self.pairs);
-        if begins.is_empty() && ends.is_empty() {
+        let mut places = std::mem::take(&mut self.pairs).places;
+        if places.is_empty() {
             return;
         }
-        sort::by_key(&mut begins, |row| self.begin_key(*row));
-        sort::by_key(&mut ends, DurationEnd::key);
+        sort::by_key(&mut places, |pairs| pairs.place);
         let last = self.trace.range().end;
-        let (mut open, mut place): (Vec<usize>, _) = (Vec::new(), None);
-        let (mut begins, mut ends) = (begins.into_iter().peekable(), ends.into_iter().peekable());
-        loop {
-            let begin = begins.peek().map(|row| self.begin_key(*row));
-            let end = ends.peek().map(DurationEnd::key);
-            let Some(key) = [begin, end].into_iter().flatten().min() else { break };
-            if place != Some(key.0) {
-                self.close_unfinished(&mut open, last);
-                place = Some(key.0);
+        for PlacePairs { mut begins, mut ends, .. } in places {
+            if !begins.is_sorted_by_key(|row| self.begin_key(*row)) {
+                sort::by_key(&mut begins, |row| self.begin_key(*row));
             }
-            if begin == Some(key) {
-                open.extend(begins.next().map(|row| row as usize));
-            } else if let Some(end) = ends.next() {
-                match self.opened(&open, &end) {
-                    Some(at) => {
-                        let row = open.remove(at);
-                        self.close(row, end);
-                    }
-                    None => self.warn_at(end.position, WarningKind::UnmatchedEnd),
+            if !ends.is_sorted_by_key(DurationEnd::key) {
+                sort::by_key(&mut ends, DurationEnd::key);
+            }
+            self.match_in_order(begins, ends, last);
+        }
+    }
+
+    fn match_in_order(&mut self, begins: Vec<u32>, ends: Vec<DurationEnd>, last: Ts) {
+        let mut open: Vec<usize> = Vec::new();
+        let mut begins = begins.into_iter().peekable();
+        for end in ends {
+            while let Some(row) = begins.next_if(|row| self.begin_key(*row) <= end.key()) {
+                open.push(row as usize);
+            }
+            match self.opened(&open, &end) {
+                Some(at) => {
+                    let row = open.remove(at);
+                    self.close(row, end);
                 }
+                None => self.warn_at(end.position, WarningKind::UnmatchedEnd),
             }
         }
-        self.close_unfinished(&mut open, last);
+        open.extend(begins.map(|row| row as usize));
+        for row in open {
+            self.trace.events.dur[row] = last.since(self.trace.events.start[row]);
+            self.warn_at(self.trace.events.position[row], WarningKind::UnfinishedBegin);
+        }
     }
 
     /// Where the begin of an end is among the open ones: the one with the start that the end tells,
     /// else the last one.
     fn opened(&self, open: &[usize], end: &DurationEnd) -> Option<usize> {
-        let starts = |row: &usize| self.trace.events.start[*row] == end.start;
-        let told = open.iter().rev().take(MAX_OPEN).position(starts);
+        let start = |row: &&usize| self.trace.events.start[**row];
+        // The open ones are in the order of their starts.
+        let mut later = open.iter().rev().take(MAX_OPEN).take_while(|row| start(row) >= end.start);
+        let told = later.position(|row| start(&row) == end.start);
         told.map(|from_last| open.len() - 1 - from_last).or_else(|| open.len().checked_sub(1))
     }
 
@@ -143,12 +179,5 @@ impl TraceBuilder {
         }
         let template = self.trace.args.push(ArgsTemplate::new(fields, &self.trace.strings));
         (ArgsRef { template, start: self.trace.args.push_values(&values) }, is_contradiction)
-    }
-
-    fn close_unfinished(&mut self, open: &mut Vec<usize>, last: Ts) {
-        for row in open.drain(..) {
-            self.trace.events.dur[row] = last.since(self.trace.events.start[row]);
-            self.warn_at(self.trace.events.position[row], WarningKind::UnfinishedBegin);
-        }
     }
 }

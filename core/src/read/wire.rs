@@ -85,7 +85,8 @@ impl<'a> WireFields<'a> {
 impl<'a> Iterator for WireFields<'a> {
     type Item = (u32, WireValue<'a>);
 
-    #[inline(never)]
+    #[cfg_attr(target_family = "wasm", inline(never))]
+    #[cfg_attr(not(target_family = "wasm"), inline)]
     fn next(&mut self) -> Option<Self::Item> {
         if self.rest.is_empty() || self.is_damaged {
             return None;

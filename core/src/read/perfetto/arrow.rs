@@ -1,8 +1,7 @@
 //! Arrows to the work of devices: from what it waited for, and from the calls that launched it.
 
-use super::track::PerfettoTracks;
-use crate::read::event_text::EventText;
-use crate::read::json_object::JsonObject;
+use super::target::PerfettoTarget;
+use crate::read::element_shape::OwnValues;
 use crate::sort;
 use crate::time::Ts;
 
@@ -33,7 +32,7 @@ const NAME: &str = "ac2g";
 
 impl DeviceArrows {
     /// Writes an arrow for each reference to known work.
-    pub(super) fn write(&mut self, tracks: &mut PerfettoTracks, events: &mut EventText) {
+    pub(super) fn write(mut self, target: &mut PerfettoTarget<'_>) {
         if self.waits.is_empty() && self.launches.is_empty() {
             return;
         }
@@ -42,35 +41,52 @@ impl DeviceArrows {
         let mut number = FIRST;
         for (waiting, earlier) in &self.waits {
             if let Some((earlier, waiting)) = find(*earlier).zip(find(*waiting)) {
-                write_end(events, b"s", number, earlier.end, |event| write_place(event, &earlier));
-                write_end(events, b"f", number, waiting.start, |event| write_place(event, &waiting));
+                write_end(target, b"s", (number, earlier.end), ArrowPlace::Work(&earlier));
+                write_end(target, b"f", (number, waiting.start), ArrowPlace::Work(&waiting));
                 number += 1;
             }
         }
         for (track, time, id) in &self.launches {
             if let Some(work) = find(*id) {
-                let place = tracks.place(*track);
-                write_end(events, b"s", number, *time, |event| place.write(event));
-                write_end(events, b"f", number, work.start, |event| write_place(event, &work));
+                write_end(target, b"s", (number, *time), ArrowPlace::Track(*track));
+                write_end(target, b"f", (number, work.start), ArrowPlace::Work(&work));
                 number += 1;
             }
         }
     }
 }
 
-fn write_place(event: &mut JsonObject<'_>, work: &DeviceWork) {
-    event.integer("pid", work.device);
-    event.integer("tid", work.stream);
+/// Where an arrow begins or ends.
+#[derive(Debug, Clone, Copy)]
+enum ArrowPlace<'w> {
+    Track(u64),
+    Work(&'w DeviceWork),
 }
 
 /// Writes one end of an arrow.
-fn write_end(events: &mut EventText, phase: &[u8], number: u64, time: i64, place: impl FnOnce(&mut JsonObject<'_>)) {
-    events.element(|event| {
+fn write_end(target: &mut PerfettoTarget<'_>, phase: &[u8; 1], (number, time): (u64, i64), at: ArrowPlace<'_>) {
+    target.key.clear();
+    target.key.kind([phase[0], b'A', 0], 0, 0);
+    let place = match at {
+        ArrowPlace::Track(track) => Some(target.tracks.place(track).key(target.rows.builder)),
+        ArrowPlace::Work(work) => {
+            [work.device, work.stream].into_iter().for_each(|number| target.key.number(Some(number as u64)));
+            None
+        }
+    };
+    let own = OwnValues { flow: number, ..OwnValues::exact(time, 0) };
+    target.put(place, own, |event, tracks| {
         event.text("ph", phase);
         event.text("cat", NAME.as_bytes());
         event.text("name", NAME.as_bytes());
         event.integer("id", i64::try_from(number).unwrap_or(i64::MAX));
-        place(event);
+        match at {
+            ArrowPlace::Track(track) => tracks.place(track).write(event),
+            ArrowPlace::Work(work) => {
+                event.integer("pid", work.device);
+                event.integer("tid", work.stream);
+            }
+        }
         event.plain_micros("ts", Ts(time));
         if phase == b"f" {
             event.text("bp", b"e");

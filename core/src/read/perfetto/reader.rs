@@ -149,13 +149,13 @@ impl PerfettoState<'_> {
 
     /// Adds all that waited for the end, and gives the header.
     fn finish(mut self) -> Vec<u8> {
-        let PerfettoTarget { rows, events, tracks, arrows, lanes, .. } = &mut self.target;
+        let target = &mut self.target;
         for sequence in self.sequences.values_mut() {
-            sequence.run.finish(|row| rows.leave_open(row));
+            sequence.run.finish(|row| target.rows.leave_open(row));
         }
-        lanes.write(events);
-        arrows.write(tracks, events);
-        self.target.flush();
+        target.lanes.write(&mut target.events);
+        std::mem::take(&mut target.arrows).write(target);
+        target.flush();
         let mut header = Vec::new();
         object(&mut header, |header| {
             header.field("traceEvents").extend_from_slice(b"[]");

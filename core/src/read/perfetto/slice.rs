@@ -302,8 +302,6 @@ fn write_extra_counters(target: &mut PerfettoTarget<'_>, message: &[u8], time: i
 
 /// A flow starts at the first event that has its number.
 fn write_flows(target: &mut PerfettoTarget<'_>, message: &[u8], (track, time): (u64, i64)) {
-    let PerfettoTarget { events, tracks, flows, .. } = target;
-    let place = tracks.place(track);
     for (field, value) in WireFields::new(message) {
         let (is_last, is_fixed) = match field {
             track_event::FLOW => (false, true),
@@ -312,20 +310,30 @@ fn write_flows(target: &mut PerfettoTarget<'_>, message: &[u8], (track, time): (
             track_event::OLD_LAST_FLOW => (true, false),
             _ => continue,
         };
-        numbers_of(value, is_fixed, |number| {
-            let phase = if is_last { b"f" } else { flows.phase(number) };
-            let (category, name) = flows.names(number);
-            events.element(|element| {
-                element.text("ph", phase);
-                element.text("cat", category);
-                element.text("name", name);
-                push_unsigned(element.field("id"), number);
-                place.write(element);
-                element.plain_micros("ts", Ts(time));
-                if phase != b"s" {
-                    element.text("bp", b"e");
-                }
-            });
-        });
+        numbers_of(value, is_fixed, |number| write_flow(target, is_last, number, (track, time)));
     }
+}
+
+fn write_flow(target: &mut PerfettoTarget<'_>, is_last: bool, number: u64, (track, time): (u64, i64)) {
+    let phase = if is_last { b"f" } else { target.flows.phase(number) };
+    let (category, name) = target.flows.names(number);
+    target.key.clear();
+    target.key.kind([phase[0], b'F', 0], 0, 0);
+    [category, name].into_iter().for_each(|text| target.key.text(text));
+    let place = target.tracks.place(track).key(target.rows.builder);
+    let own = OwnValues { flow: number, ..OwnValues::exact(time, 0) };
+    let flows = std::mem::take(&mut target.flows);
+    target.put(Some(place), own, |element, tracks| {
+        let (category, name) = flows.names(number);
+        element.text("ph", phase);
+        element.text("cat", category);
+        element.text("name", name);
+        push_unsigned(element.field("id"), number);
+        tracks.place(track).write(element);
+        element.plain_micros("ts", Ts(time));
+        if phase != b"s" {
+            element.text("bp", b"e");
+        }
+    });
+    target.flows = flows;
 }

@@ -33,6 +33,8 @@ struct RenderStage<'p> {
     name_iid: u64,
     kernel_iid: u64,
     launch: Option<&'p [u8]>,
+    specifications: Option<&'p [u8]>,
+    has_waits: bool,
 }
 
 impl<'p> RenderStage<'p> {
@@ -50,6 +52,8 @@ impl<'p> RenderStage<'p> {
             (stage::NAME_IID, WireValue::Number(iid)) => found.name_iid = iid,
             (stage::KERNEL_IID, WireValue::Number(iid)) => found.kernel_iid = iid,
             (stage::LAUNCH, WireValue::Bytes(launch)) => found.launch = Some(launch),
+            (stage::SPECIFICATIONS, WireValue::Bytes(specifications)) => found.specifications = Some(specifications),
+            (stage::WAITS_FOR, _) => found.has_waits = true,
             _ => {}
         });
         found
@@ -133,8 +137,7 @@ const WORDS: [(&str, &str); 3] = [("device id", "device"), ("context id", "conte
 const STREAM: &[u8] = b"stream id";
 
 /// Takes the names of queues and stages that a packet describes itself.
-pub(super) fn take_specifications(sequence: &mut PerfettoSequence, message: &[u8]) {
-    let Some(specifications) = bytes_in(message, stage::SPECIFICATIONS) else { return };
+fn take_specifications(sequence: &mut PerfettoSequence, specifications: &[u8]) {
     let named = |wanted: u32| {
         let name = |value: WireValue<'_>| Some(bytes_in(value.bytes()?, 1)?.to_vec());
         values_in(specifications, wanted).map(|value| name(value).unwrap_or_default()).collect()
@@ -153,8 +156,10 @@ pub(super) fn write_stage(
     start: i64,
     message: &[u8],
 ) {
-    take_specifications(sequence, message);
     let stage = RenderStage::new(message);
+    if let Some(specifications) = stage.specifications {
+        take_specifications(sequence, specifications);
+    }
     let (queue, stage_name, kind) = stage.names(sequence);
     let (number, queue_name) = stream_of(queue);
     let stream = number.unwrap_or_else(|| i64::try_from(stage.queue_iid.unwrap_or(stage.queue)).unwrap_or(i64::MAX));
@@ -183,8 +188,10 @@ pub(super) fn write_stage(
     let end = start.saturating_add(dur);
     let arrows = &mut target.arrows;
     arrows.works.push(DeviceWork { id: stage.id, start, end, device: stage.device, stream });
-    for value in values_in(message, stage::WAITS_FOR) {
-        numbers_of(value, false, |earlier| arrows.waits.push((stage.id, earlier)));
+    if stage.has_waits {
+        for value in values_in(message, stage::WAITS_FOR) {
+            numbers_of(value, false, |earlier| arrows.waits.push((stage.id, earlier)));
+        }
     }
 }
 
