@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -34,7 +35,8 @@ def build_server(toolbox: Toolbox) -> MCPServer:
     server = MCPServer("kinetoscope", instructions=_INSTRUCTIONS, version=_native.__version__, log_level="ERROR")
     reads = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
     for tool in toolbox.tools:
-        server.add_tool(_answering(tool), annotations=reads, structured_output=True)
+        words = inspect.getdoc(tool)
+        server.add_tool(_answering(tool), description=words, annotations=reads, structured_output=True)
     resources: list[tuple[str, str, str, Callable[..., str]]] = [
         ("kinetoscope://schema", "application/json", "All tables and their columns", reference.schema),
         (
