@@ -14,6 +14,8 @@ pub enum WarningKind {
     DamagedCompression,
     /// Text after the end of the document.
     TrailingText,
+    /// Another document after the end of the first one.
+    SecondDocument,
     /// A malformed element, which is skipped.
     MalformedElement,
     /// An element with unescaped quotes or backslashes.
@@ -183,6 +185,7 @@ impl WarningKind {
             Self::Truncated => "truncated",
             Self::DamagedCompression => "damaged_compression",
             Self::TrailingText => "trailing_text",
+            Self::SecondDocument => "second_document",
             Self::MalformedElement => "malformed_element",
             Self::RepairedElement => "repaired_element",
             Self::IrregularJson => "irregular_json",
@@ -287,6 +290,7 @@ impl WarningKind {
             Self::Truncated => "the file is truncated: complete elements were read",
             Self::DamagedCompression => "the compressed stream is truncated or damaged: the readable part was kept",
             Self::TrailingText => "text follows the end of the document: ignored",
+            Self::SecondDocument => "a second document follows the end of the first one: it was not read",
             Self::MalformedElement => "an element is malformed: skipped",
             Self::RepairedElement => "an element has unescaped quotes or backslashes: repaired",
             Self::IrregularJson => "an element is not strict JSON (NaN, extra comma, duplicate key): read leniently",

@@ -68,7 +68,7 @@ fn frames_of_zstd_are_one_text() {
         let trace = read([Input::new(frames)], Limits::default()).unwrap();
         assert_eq!(trace.events.len(), 1);
         let is_twice = frames.len() == 2 * ZSTD.len();
-        assert_eq!(trace.warnings.count(WarningKind::TrailingText), u64::from(is_twice));
+        assert_eq!(trace.warnings.count(WarningKind::SecondDocument), u64::from(is_twice));
         assert_eq!(trace.warnings.count(WarningKind::DamagedCompression), 0);
     }
 }

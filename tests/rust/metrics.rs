@@ -66,7 +66,7 @@ fn the_order_of_the_files_does_not_matter() {
 
 #[test]
 fn metrics_alone_are_no_trace() {
-    let expected = "expected a trace, found sampled metrics without their trace (read both files together)";
+    let expected = "expected a trace, found sampled metrics of ks.profile (read the trace beside them, or the folder with ks.read_dir)";
     let error = read([Input::new(METRICS.as_bytes())], Limits::default()).unwrap_err();
     assert!(error.to_string().contains(expected), "{error}");
     let error = read_file(Input::new(METRICS.as_bytes()), Limits::default()).unwrap_err();

@@ -123,7 +123,7 @@ fn kernels_that_were_launched_and_not_recorded_are_missed() {
     assert!(
         why("cudaLaunchKernel").contains("<dt>Kernels</dt><dd>Device work ran, but the file has none of its records")
     );
-    assert!(why("cudaEventRecord").contains("<dt>Kernels</dt><dd>No kernel, copy or fill ran"));
+    assert!(why("cudaEventRecord").contains("<dt>Kernels</dt><dd>No kernel, copy or fill was recorded"));
 }
 
 /// An operator of an iteration, with its shapes, and the kernel that it launches.

@@ -21,7 +21,7 @@ pub(super) static COPY_BANDWIDTH: Analysis = Analysis {
     run: Run::Trace(|selection, _: &Options| {
         let copies = copies(selection);
         let series = series(&copies);
-        AnalysisResult::of(&TABLE, copy_bandwidth(&copies), "no copy or fill ran")
+        AnalysisResult::of(&TABLE, copy_bandwidth(&copies), "no copy or fill was recorded")
             .and(&SERIES, series)
             .drawn_from(SERIES.name, Plot::Steps { time: "time_ns", value: "gbps", series: Some("direction") })
     }),

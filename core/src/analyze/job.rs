@@ -75,9 +75,9 @@ pub(super) fn common_ranks(before: &[RankedTrace], after: &[RankedTrace]) -> Res
     let pairs = here.iter().enumerate().filter_map(|(at, place)| Some((at, there.iter().position(|to| to == place)?)));
     let pairs: Vec<(usize, usize)> = pairs.collect();
     if pairs.is_empty() {
-        let ranks = |traces: &[RankedTrace]| traces.iter().map(|(rank, _)| *rank).collect::<Vec<_>>();
-        let expected = format!("one of the ranks {:?} in both jobs", ranks(before));
-        return Err(unexpected(&expected, &format!("{:?}", ranks(after))));
+        let rank = |(rank, _): &RankedTrace| rank.map_or_else(|| String::from("unknown"), |rank| rank.to_string());
+        let ranks = |traces: &[RankedTrace]| traces.iter().map(rank).collect::<Vec<_>>().join(", ");
+        return Err(unexpected(&format!("a rank of both jobs, such as one of {}", ranks(before)), &ranks(after)));
     }
     Ok(pairs)
 }

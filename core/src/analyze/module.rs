@@ -46,7 +46,7 @@ pub struct ModuleRow {
     pub total_ns: i64,
     /// The part of it that is in no module inside.
     pub self_ns: i64,
-    /// Device time of the work for it and for the modules inside it.
+    /// Device time of the recorded work for it and for the modules inside it.
     pub device_total_ns: i64,
     /// Device time of the work for it alone.
     pub device_self_ns: i64,
@@ -61,6 +61,15 @@ pub struct ModuleRow {
     pub max_ns: Option<i64>,
     /// Its id.
     pub longest_id: Option<u32>,
+    /// Whether all device work of a call was lost, so that none of it is not zero.
+    pub has_lost_work: bool,
+}
+
+impl ModuleRow {
+    /// A device time, if it is known.
+    fn known(&self, ns: i64) -> Option<i64> {
+        Some(ns).filter(|ns| *ns > 0 || !self.has_lost_work)
+    }
 }
 
 pub(crate) static TABLE: Table<Vec<ModuleRow>> =
@@ -71,10 +80,10 @@ const COLUMNS: &[Column<Vec<ModuleRow>>] = &[
     int("count", |rows, at| Some(rows[at].count as i64)),
     int("total_ns", |rows, at| Some(rows[at].total_ns)),
     int("self_ns", |rows, at| Some(rows[at].self_ns)),
-    int("device_total_ns", |rows, at| Some(rows[at].device_total_ns)),
-    int("device_self_ns", |rows, at| Some(rows[at].device_self_ns)),
-    int("forward_ns", |rows, at| rows[at].forward_ns),
-    int("backward_ns", |rows, at| rows[at].backward_ns),
+    int("device_total_ns", |rows, at| rows[at].known(rows[at].device_total_ns)),
+    int("device_self_ns", |rows, at| rows[at].known(rows[at].device_self_ns)),
+    int("forward_ns", |rows, at| rows[at].known(rows[at].forward_ns?)),
+    int("backward_ns", |rows, at| rows[at].known(rows[at].backward_ns?)),
     int("num_device_events", |rows, at| Some(rows[at].num_device_events as i64)),
     int("max_ns", |rows, at| rows[at].max_ns),
     int("longest_id", |rows, at| rows[at].longest_id.map(i64::from)),
@@ -101,10 +110,10 @@ const CLASS_COLUMNS: &[Column<Vec<ModuleClassRow>>] = &[
     int("count", |rows, at| Some(rows[at].sum.count as i64)),
     int("total_ns", |rows, at| Some(rows[at].sum.total_ns)),
     int("self_ns", |rows, at| Some(rows[at].sum.self_ns)),
-    int("device_total_ns", |rows, at| Some(rows[at].sum.device_total_ns)),
-    int("device_self_ns", |rows, at| Some(rows[at].sum.device_self_ns)),
-    int("forward_ns", |rows, at| rows[at].sum.forward_ns),
-    int("backward_ns", |rows, at| rows[at].sum.backward_ns),
+    int("device_total_ns", |rows, at| rows[at].sum.known(rows[at].sum.device_total_ns)),
+    int("device_self_ns", |rows, at| rows[at].sum.known(rows[at].sum.device_self_ns)),
+    int("forward_ns", |rows, at| rows[at].sum.known(rows[at].sum.forward_ns?)),
+    int("backward_ns", |rows, at| rows[at].sum.known(rows[at].sum.backward_ns?)),
     int("num_device_events", |rows, at| Some(rows[at].sum.num_device_events as i64)),
     int("max_ns", |rows, at| rows[at].sum.max_ns),
     int("longest_id", |rows, at| rows[at].sum.longest_id.map(i64::from)),
@@ -222,6 +231,7 @@ impl<'a> ModuleCalls<'a> {
             let place = *call as usize;
             if self.is_selected(*call) {
                 let row = rows.entry(key(self.name(*call))).or_default();
+                row.has_lost_work |= linked.known_device_ns(place).is_none();
                 row.add(selection, place, [cost(own), cost(all)], is_inside[place]);
                 if !is_inside_any[place] {
                     row.add_inside(cost(all));

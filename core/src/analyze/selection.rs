@@ -179,17 +179,21 @@ impl<'a> Selection<'a> {
     /// Whether devices worked for it without a record.
     pub(super) fn has_lost_work(&self) -> bool {
         let lost = &self.linked.links.lost_launches;
-        lacks_device_work(&self.linked.trace) || lost.iter().any(|row| self.contains(*row as usize))
+        self.linked.lost_work().is_cut()
+            || lacks_device_work(&self.linked.trace)
+            || lost.iter().any(|row| self.contains(*row as usize))
     }
 
     /// Why there may be no device work.
     pub(super) fn why_nothing_ran(&self) -> &'static str {
-        if self.has_lost_work() {
+        if self.linked.lost_work().is_cut() {
+            "the file ends early: if device work ran, its records are missing (see `problems`)"
+        } else if self.has_lost_work() {
             "device work ran, but the file has none of its records (see `problems`)"
         } else if !of_unknown_kind(&self.linked.trace).is_empty() {
             "no kernel, copy or fill was recognised (see `problems`)"
         } else {
-            "no kernel, copy or fill ran"
+            "no kernel, copy or fill was recorded"
         }
     }
 
@@ -264,7 +268,18 @@ impl<'a> Selection<'a> {
     pub(super) fn iterations(&self) -> impl Iterator<Item = &'a Iteration> + use<'a> {
         let selection = self.clone();
         let all = self.linked.links.iterations.iter();
-        all.filter(move |iteration| selection.meets(iteration.start, iteration.dur))
+        all.filter(move |iteration| selection.has_iteration(iteration))
+    }
+
+    /// Whether an iteration is selected. A selected neighbour may overlap it by a little.
+    pub(super) fn has_iteration(&self, iteration: &Iteration) -> bool {
+        if !self.meets(iteration.start, iteration.dur) {
+            return false;
+        }
+        let whole = TimeRange { start: iteration.start, end: iteration.start.after(iteration.dur) };
+        let span = self.span();
+        let inside = self.part.as_ref().map_or(whole, |part| part.cut(whole)).dur();
+        [whole, span].iter().any(|range| inside.0 >= range.dur().0 / LITTLE)
     }
 
     /// The part, unless it is the one that is selected by default.
@@ -302,3 +317,6 @@ fn expect_stream(linked: &LinkedTrace, stream: i64) -> Result<(), Error> {
 
 /// The number of choices that an error lists.
 pub(super) const MAX_NAMED: usize = 50;
+
+/// An overlap of less than one in so many of an iteration, and of the selection, is one of clocks.
+const LITTLE: i64 = 1000;

@@ -308,7 +308,7 @@ fn iterations(selection: &Selection<'_>) -> Vec<IterationRow> {
     let kinds = &selection.linked.trace.events.kind;
     let work = selection.rows().filter(|row| kinds[*row].is_device_work());
     let busy = union(work.map(|row| selection.time(row)).collect());
-    let lost = selection.linked.lost_work().ranges.iter().map(|lost| lost.time).collect();
+    let lost = selection.linked.lost_work().times().collect();
     let unknown = RangeCover::of(difference(&union(lost), &busy));
     let busy = RangeCover::of(busy);
     let row = |iteration: &crate::link::Iteration| {

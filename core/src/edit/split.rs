@@ -14,11 +14,10 @@ use crate::sort;
 use crate::trace::Trace;
 use crate::trace::args::plain_text;
 use crate::trace::event::EventTable;
+use crate::trace::group::{DISTRIBUTED, DISTRIBUTED_OF_RANKS};
 use crate::trace::track::Process;
 use crate::warning::{WarningKind, Warnings};
 
-/// The header of a Kineto file for distributed jobs.
-const DISTRIBUTED: &str = "distributedInfo";
 /// The header with the devices of a file.
 const DEVICES: &str = "deviceProperties";
 /// Keys of the first that are the same for all ranks of a job.
@@ -282,10 +281,14 @@ fn restore_names(part: &mut Trace) {
 
 /// Puts the rank into the header. Facts that it has of one rank stay with that rank alone.
 fn set_header(part: &mut Trace, merged: &MergedRanks, rank: &MergedRank) {
-    let recorded = match part.header_value(DISTRIBUTED) {
+    let own =
+        part.header_value(DISTRIBUTED_OF_RANKS).and_then(|mut all| all.get_mut(rank.rank.to_string()).map(Value::take));
+    let recorded = match own.or_else(|| part.header_value(DISTRIBUTED)) {
         Some(Value::Object(recorded)) => recorded,
         _ => Map::new(),
     };
+    let strings = &part.strings;
+    part.header.retain(|(key, _)| strings.text(*key) != DISTRIBUTED_OF_RANKS);
     let is_own = recorded.get("rank").and_then(Value::as_i64) == Some(rank.rank);
     let mut distributed: Map<String, Value> =
         recorded.into_iter().filter(|(key, _)| is_own || SHARED_KEYS.contains(&key.as_str())).collect();

@@ -19,6 +19,7 @@ use crate::trace::Trace;
 use crate::trace::kind::EventKind;
 use crate::trace::track::Stream;
 use crate::vendor;
+use crate::warning::WarningKind;
 
 /// Work that may have run on more streams than these may have run on each of them all the time:
 /// from the first launch of such work on, until the host had synchronised after the last.
@@ -48,6 +49,10 @@ pub struct LostWork {
     owners: FxHashSet<u32>,
     by_track: BTreeMap<TrackId, Vec<TimeRange>>,
     by_device: BTreeMap<Option<i64>, Vec<TimeRange>>,
+    /// The time of the recording if its file ends early: nobody knows whose records are missing.
+    cut: Option<TimeRange>,
+    /// Whether the file ends before the first device work.
+    is_all: bool,
 }
 
 impl LostWork {
@@ -61,8 +66,32 @@ impl LostWork {
         self.by_device.get(&device).map_or(&[], Vec::as_slice)
     }
 
+    /// All such times.
+    pub fn times(&self) -> impl Iterator<Item = TimeRange> + '_ {
+        self.ranges.iter().map(|lost| lost.time).chain(self.cut)
+    }
+
+    /// Whether the file ends early.
+    pub fn is_cut(&self) -> bool {
+        self.cut.is_some()
+    }
+
+    /// Of a file that ends early: any stream may have been busy at any time.
+    fn cut_short(&mut self, trace: &Trace) {
+        let time = trace.range();
+        for (at, track) in trace.tracks.iter().enumerate().filter(|(_, track)| track.stream.is_some()) {
+            self.by_track.insert(TrackId(at as u32), vec![time]);
+            self.by_device.insert(track.stream.and_then(|stream| stream.device), vec![time]);
+        }
+        self.cut = Some(time);
+        self.is_all = !trace.events.kind.iter().any(|kind| kind.is_device_work());
+    }
+
     /// Whether a launch inside a host event lost its work.
     pub fn is_inside(&self, trace: &Trace, row: usize) -> bool {
+        if self.is_all {
+            return true;
+        }
         let events = &trace.events;
         let Some(starts) = self.starts.get(&events.track[row]) else { return false };
         let after = starts.partition_point(|start| *start < events.start[row]);
@@ -71,7 +100,7 @@ impl LostWork {
 
     /// Whether an operator or an annotation owns a launch that lost its work.
     pub fn is_of(&self, row: usize) -> bool {
-        self.owners.contains(&(row as u32))
+        self.is_all || self.owners.contains(&(row as u32))
     }
 
     /// Devices with such times.
@@ -83,7 +112,8 @@ impl LostWork {
 /// Bounds the work of all launches that lost theirs. `communicates` tells names of communications.
 pub(super) fn find(trace: &Trace, links: &Links, communicates: fn(&str) -> bool) -> LostWork {
     let mut rows = links.lost_launches.clone();
-    if rows.is_empty() {
+    let is_cut = trace.warnings.count(WarningKind::Truncated) > 0;
+    if rows.is_empty() && !is_cut {
         return LostWork::default();
     }
     sort::by_key(&mut rows, |row| (trace.events.start[*row as usize], *row));
@@ -138,6 +168,9 @@ pub(super) fn find(trace: &Trace, links: &Links, communicates: fn(&str) -> bool)
         }
     }
     lost.by_track.values_mut().chain(lost.by_device.values_mut()).for_each(merge);
+    if is_cut {
+        lost.cut_short(trace);
+    }
     lost
 }
 

@@ -19,6 +19,7 @@ use crate::trace::Trace;
 use crate::trace::args::ArgsRef;
 use crate::trace::event::EventRow;
 use crate::trace::flow::{Counter, Flow, FlowId, FlowPhase, Instant};
+use crate::trace::kept_defects;
 use crate::trace::kind::{EventKind, category_kind, is_legacy_operator};
 use crate::warning::WarningKind;
 
@@ -38,6 +39,8 @@ pub(super) struct TraceBuilder {
     /// The current array. Ids of nodes are not positions, so the byte locates nodes.
     pub(super) section: TraceArray,
     pub(super) byte: Option<u64>,
+    /// The track of the element now read, where several are one row; begins and ends are of one.
+    pub(super) lane: u64,
     pub(super) file: Option<Arc<str>>,
     /// Whether a file of that sort was read.
     pub(super) has_kineto: bool,
@@ -306,6 +309,7 @@ impl TraceBuilder {
     /// The finished trace: pairs matched, base time added, tracks named. An error where there were
     /// metrics alone.
     pub(super) fn finish(mut self) -> Result<Trace, Error> {
+        kept_defects::take(&mut self.trace);
         if !self.metrics.is_empty() && !self.has_kineto && !self.has_execution {
             let position = Position { file: self.file, byte: Some(0), ..Position::default() };
             let found = Container::Metrics.words().into();

@@ -208,8 +208,11 @@ impl Document<'_, '_> {
             Some(ScanFault::End) if self.events.is_none() => self.warn(WarningKind::UnfinishedExecutionTrace),
             Some(ScanFault::End) => self.warn(WarningKind::Truncated),
             Some(ScanFault::Unexpected) => self.warn(WarningKind::MalformedElement),
-            None if Scanner::new(self.window.text()).peek().is_some() => self.warn(WarningKind::TrailingText),
-            None => {}
+            None => match Scanner::new(self.window.text()).peek() {
+                Some(b'{' | b'[') => self.warn(WarningKind::SecondDocument),
+                Some(_) => self.warn(WarningKind::TrailingText),
+                None => {}
+            },
         }
         self.keep_header()
     }

@@ -12,11 +12,14 @@ use crate::warning::WarningKind;
 /// The begin of an end is looked for among so many open ones.
 const MAX_OPEN: usize = 100;
 
+/// Where begins and ends belong together: a place, and a track of it where the format has several.
+type PairPlace = (TrackKey, u64);
+
 /// Begins and ends seen so far, by their place. Each place is mostly in the order of time already.
 #[derive(Debug, Default)]
 pub(super) struct DurationPairs {
     places: Vec<PlacePairs>,
-    known: FxHashMap<TrackKey, usize>,
+    known: FxHashMap<PairPlace, usize>,
     /// The place that was looked for last.
     last: Option<usize>,
 }
@@ -24,7 +27,7 @@ pub(super) struct DurationPairs {
 /// Begins and ends of one place, in the order in which they came.
 #[derive(Debug)]
 struct PlacePairs {
-    place: TrackKey,
+    place: PairPlace,
     /// Rows of the begins.
     begins: Vec<u32>,
     ends: Vec<DurationEnd>,
@@ -52,7 +55,7 @@ impl DurationEnd {
 type PairKey = (Ts, bool, u32);
 
 impl DurationPairs {
-    fn at(&mut self, place: TrackKey) -> &mut PlacePairs {
+    fn at(&mut self, place: PairPlace) -> &mut PlacePairs {
         let is_last = |at: &usize| self.places[*at].place == place;
         let at = self.last.filter(is_last).unwrap_or_else(|| {
             let new = self.places.len();
@@ -73,14 +76,14 @@ impl TraceBuilder {
         // Not within its track: an end does not say whether it is that of a thread or of a stream.
         let track = self.trace.track(self.trace.events.track[row]);
         let place = (track.process, track.thread);
-        self.pairs.at(place).begins.push(row as u32);
+        self.pairs.at((place, self.lane)).begins.push(row as u32);
     }
 
     /// Keeps an end until all begins are known.
     pub(super) fn note_end(&mut self, place: TrackKey, time: Ts, dur: i64, args: ArgsRef) {
         let start = Ts(time.0.saturating_sub(dur));
         let end = DurationEnd { time, start, position: self.position, args };
-        self.pairs.at(place).ends.push(end);
+        self.pairs.at((place, self.lane)).ends.push(end);
     }
 
     /// Where a begin is in the order of time.

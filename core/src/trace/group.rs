@@ -8,6 +8,11 @@ use serde_json::Value;
 use crate::trace::Trace;
 use crate::trace::node::NodeKind;
 
+/// The key of a header with the process groups of its rank.
+pub(crate) const DISTRIBUTED: &str = "distributedInfo";
+/// The key with the same of all ranks, in the file of a job that Kinetoscope writes.
+pub(crate) const DISTRIBUTED_OF_RANKS: &str = "kinetoscope_distributed";
+
 /// A process group.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ProcessGroup {
@@ -41,7 +46,7 @@ pub struct ProcessGroup {
 /// # Ok::<(), kinetoscope::Error>(())
 /// ```
 pub fn process_groups(trace: &Trace) -> Vec<ProcessGroup> {
-    let info = trace.header_value("distributedInfo").unwrap_or_default();
+    let info = trace.header_value(DISTRIBUTED).unwrap_or_default();
     let mut groups = listed("kineto", info.get("pg_config").unwrap_or(&Value::Null));
     for node in &trace.nodes {
         if node.kind(trace.strings.text(node.name)) == NodeKind::ProcessGroup {

@@ -10,6 +10,7 @@ pub mod flow;
 mod graph_mark;
 pub mod group;
 pub mod iteration;
+pub(crate) mod kept_defects;
 pub mod kind;
 pub mod layout;
 pub mod node;
@@ -34,6 +35,7 @@ use arg_key::ArgKey;
 use args::Args;
 use event::EventTable;
 use flow::{Counter, Flow, Instant, Metadata};
+use group::DISTRIBUTED;
 use node::Node;
 use track::{Process, Track};
 
@@ -111,12 +113,12 @@ impl Trace {
 
     /// The rank, from `distributedInfo`.
     pub fn rank(&self) -> Option<i64> {
-        self.header_value("distributedInfo")?.get("rank")?.as_i64()
+        self.header_value(DISTRIBUTED)?.get("rank")?.as_i64()
     }
 
     /// How many ranks the job has, from `distributedInfo`.
     pub fn num_ranks(&self) -> Option<i64> {
-        self.header_value("distributedInfo")?.get("world_size")?.as_i64()
+        self.header_value(DISTRIBUTED)?.get("world_size")?.as_i64()
     }
 
     /// Names of the devices, from `deviceProperties`.

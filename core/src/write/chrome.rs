@@ -3,6 +3,8 @@
 use std::io;
 use std::sync::Arc;
 
+use serde_json::{Map, Value};
+
 use super::micros::write_micros;
 use crate::id::StrId;
 use crate::json::write_string;
@@ -13,6 +15,8 @@ use crate::time::{Dur, Ts};
 use crate::trace::Trace;
 use crate::trace::args::{ArgsRef, FieldValue};
 use crate::trace::flow::{FlowId, GAP};
+use crate::trace::group::{DISTRIBUTED, DISTRIBUTED_OF_RANKS};
+use crate::trace::kept_defects;
 
 /// Writes the trace as JSON that reads back to an equal trace: the same tables with the same ids.
 ///
@@ -34,6 +38,7 @@ use crate::trace::flow::{FlowId, GAP};
 pub fn write_chrome(trace: &Trace, out: &mut dyn io::Write) -> io::Result<()> {
     let mut text = String::from("{");
     write_header(&mut text, trace, |_| true);
+    write_defects(&mut text, std::iter::once(trace));
     text.push_str("\"traceEvents\":[\n");
     out.write_all(text.as_bytes())?;
     let base_ns = trace.base_ns;
@@ -48,8 +53,8 @@ pub fn write_chrome(trace: &Trace, out: &mut dyn io::Write) -> io::Result<()> {
 /// With `is_aligned`, times are those of the clock of the first trace, as far as communications
 /// tell; else they are as recorded.
 ///
-/// The header is that of the first trace, without facts about its rank. Elements that were not kept
-/// have no place, so ids are other ones.
+/// The header is that of the first trace, with the process groups of each rank in place of its own.
+/// Elements that were not kept have no place, so ids are other ones.
 ///
 /// # Errors
 /// Those of `out`.
@@ -64,6 +69,8 @@ pub fn write_chrome_of_job(
     if let Some(trace) = first {
         write_header(&mut text, trace, |key| !OF_RANK.contains(&key));
     }
+    write_defects(&mut text, traces.iter().map(|(_, linked)| &linked.trace));
+    write_entry(&mut text, DISTRIBUTED_OF_RANKS, distributed(traces).as_deref());
     text.push_str("\"traceEvents\":[\n");
     out.write_all(text.as_bytes())?;
     let (mut is_first, mut first_flow) = (true, 0_u64);
@@ -71,7 +78,7 @@ pub fn write_chrome_of_job(
         let trace = &member.linked.trace;
         let shift_ns = member.clock.filter(|_| is_aligned).map_or(0, |clock| clock.offset_ns);
         let base_ns = first.map_or(0, |trace| trace.base_ns);
-        let label = member.rank.map_or_else(|| format!("trace {at}: "), |rank| format!("rank {rank}: "));
+        let label = member.rank.map_or_else(|| format!("[trace {at}] "), |rank| format!("rank {rank}: "));
         let mut writer = ChromeWriter { trace, text: std::mem::take(&mut text), base_ns, label, shift_ns, first_flow };
         let kept = in_order(trace).filter(|element| !matches!(element, ChromeElement::Gap));
         is_first = writer.elements(kept, is_first, out)?;
@@ -84,7 +91,7 @@ pub fn write_chrome_of_job(
 }
 
 /// Keys of a header that tell of one rank alone.
-const OF_RANK: [&str; 4] = ["distributedInfo", "traceName", "trace_id", "kinetoscope_edits"];
+const OF_RANK: [&str; 4] = [DISTRIBUTED, "traceName", "trace_id", "kinetoscope_edits"];
 
 /// Writes some keys of the header.
 fn write_header(text: &mut String, trace: &Trace, is_wanted: impl Fn(&str) -> bool) {
@@ -94,6 +101,29 @@ fn write_header(text: &mut String, trace: &Trace, is_wanted: impl Fn(&str) -> bo
         text.push_str(trace.strings.text(*value));
         text.push_str(",\n");
     }
+}
+
+/// Writes what was lost before: the text has no sign of it.
+fn write_defects<'a>(text: &mut String, traces: impl Iterator<Item = &'a Trace>) {
+    write_entry(text, kept_defects::KEY, kept_defects::text(traces).as_deref());
+}
+
+fn write_entry(text: &mut String, key: &str, json: Option<&str>) {
+    if let Some(json) = json {
+        write_string(text, key);
+        text.push(':');
+        text.push_str(json);
+        text.push_str(",\n");
+    }
+}
+
+/// The process groups in the header of each rank, by rank.
+fn distributed(traces: &[(Option<i64>, Arc<LinkedTrace>)]) -> Option<String> {
+    let of_rank = |(rank, linked): &(Option<i64>, Arc<LinkedTrace>)| {
+        Some(((*rank)?.to_string(), linked.trace.header_value(DISTRIBUTED)?))
+    };
+    let all: Map<String, Value> = traces.iter().filter_map(of_rank).collect();
+    (!all.is_empty()).then(|| Value::Object(all).to_string())
 }
 
 /// An element of `traceEvents`: a row of one of the tables.

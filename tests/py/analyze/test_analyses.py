@@ -120,8 +120,8 @@ def test_no_answer_has_a_reason(tmp_path: Path) -> None:
     path = tmp_path / "host.json"
     path.write_text('[{"ph": "X", "cat": "cpu_op", "name": "aten::add", "pid": 1, "tid": 1, "ts": 0, "dur": 2}]')
     answer = ks.read(path).kernels()
-    assert (len(answer), answer.reason) == (0, "no kernel, copy or fill ran")
-    assert "no kernel, copy or fill ran" in repr(answer)
+    assert (len(answer), answer.reason) == (0, "no kernel, copy or fill was recorded")
+    assert "no kernel, copy or fill was recorded" in repr(answer)
 
 
 def test_a_job_answers_for_each_rank(tmp_path: Path) -> None:

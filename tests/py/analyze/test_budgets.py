@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -134,10 +135,12 @@ def test_mistakes_are_errors(trace: ks.Trace, limits: dict[str, Any], expected: 
 
 def test_findings_are_forbidden(device: ks.Trace) -> None:
     found = {name for (name,) in device.findings().select("finding").rows()}
-    every = {name for (name,) in device.findings().tables["finding_rules"].select("finding").rows()}
+    every = dict(device.findings().tables["finding_rules"].select("finding", "num_found").rows())
     gate = device.check(forbid=sorted(every), allow_unknown=True)
-    of_ranks = {each.name.removeprefix("forbid.") for each in gate.decisions if each.status == "unknown"}
-    assert of_ranks == {"straggler", "imbalanced_ranks"} & every != set()
+    unknown = {each.name.removeprefix("forbid.") for each in gate.decisions if each.status == "unknown"}
+    without_data = {name for name, num_found in every.items() if num_found is None}
+    assert without_data == {"tensor_cores_idle"}
+    assert unknown == {"straggler", "imbalanced_ranks"} | without_data
     broken = {each.name.removeprefix("forbid.") for each in gate.decisions if each.status == "broken"}
     assert broken == found != set()
     assert all("costs up to" in each.note for each in gate.decisions if each.status == "broken")
@@ -196,3 +199,32 @@ def test_a_file_has_budgets(trace: ks.Trace, tmp_path: Path) -> None:
             trace.check(path)
     with pytest.raises(FileNotFoundError):
         trace.check(tmp_path / "missing.toml")
+
+
+def test_findings_need_their_data(trace: ks.Trace) -> None:
+    gate = trace.check(forbid=["long_idle", "host_device_sync", "memory_leak", "recompilation"])
+    assert statuses(gate) == {
+        "forbid.long_idle": "unknown",
+        "forbid.host_device_sync": "unknown",
+        "forbid.memory_leak": "unknown",
+        "forbid.recompilation": "kept",
+    }
+
+
+def test_a_trace_without_events_keeps_no_budget() -> None:
+    empty = ks.read(b"[]")
+    assert isinstance(empty, ks.Trace)
+    assert set(statuses(empty.check(step="1 s", slowest_step="1 s", forbid=["long_idle"])).values()) == {"unknown"}
+
+
+def test_an_iteration_does_not_take_in_its_neighbour() -> None:
+    def step(number: int, start: float, dur: float) -> dict[str, Any]:
+        return {"ph": "X", "cat": "user_annotation", "name": f"ProfilerStep#{number}", "pid": 1, "tid": 1} | {
+            "ts": start,
+            "dur": dur,
+        }
+
+    overlapping = ks.read(json.dumps([step(5, 5994.396, 1005.465), step(6, 6999.86, 1000)]).encode())
+    assert isinstance(overlapping, ks.Trace)
+    assert values(overlapping.check(step="1 ms", iteration=5)) == {"step": 1_005_465}
+    assert values(overlapping.check(min_iterations=2)) == {"min_iterations": 2}

@@ -229,3 +229,53 @@ def test_names_of_a_trace_cannot_break_the_output() -> None:
     assert "\x1b" not in gate.markdown() + str(gate) + gate.junit()
     assert evil in json.loads(json.dumps(gate.to_dict()))["gate_causes"][0]["name"]
     assert "<script>" not in gate._repr_html_()
+
+
+def test_lost_device_work_does_not_turn_operators_into_host_time(data: Path, tmp_path: Path) -> None:
+    whole = data / "transformer_cuda/kineto_trace_0.json.gz"
+    cut = without_last_kernels(whole, tmp_path / "cut.json", 300)
+    gate = ks.diff(whole, cut).gate(metrics=["operator:*", "module:*"])
+    assert gate.outcome == "unknown"
+    assert {row[0] for row in gate.select("before_value").rows()} == {None}
+    assert "device work was not recorded, or too much of it was lost" in str(gate)
+
+
+def test_a_rank_of_one_side_is_unknown(tmp_path: Path) -> None:
+    for side, ranks in (("a", 2), ("b", 1), ("c", 3)):
+        for rank in range(ranks):
+            path = tmp_path / side / f"rank{rank}.pt.trace.json"
+            path.parent.mkdir(exist_ok=True)
+            path.write_bytes(gate_runs.run(random.Random(rank), 10, QUIET))
+    for other, missing in (("b", 1), ("c", 2)):
+        gate = ks.diff(tmp_path / "a", tmp_path / other).gate()
+        assert gate.outcome == "unknown"
+        found = {row[0]: row[1:] for row in gate.select("rank", "status", "note").rows()}
+        assert found[missing] == ("unknown", "a run lacks this rank")
+        assert found[0][0] == "same"
+        assert ks.diff(tmp_path / "a", tmp_path / other).gate(allow_unknown=True).passed
+
+
+def test_a_metric_that_is_asked_for_twice_counts_once(before: ks.Trace, after: ks.Trace) -> None:
+    gate = ks.diff(before, after).gate(metrics=["operator:aten::mm", "operator:*"])
+    names = [name for (name,) in gate.select("metric").rows()]
+    assert len(names) == len(set(names))
+    once = ks.diff(before, after).gate(metrics="operator:*")
+    assert dict(gate.select("metric", "noise_share").rows()) == dict(once.select("metric", "noise_share").rows())
+
+
+def test_the_headline_counts_noisy_metrics() -> None:
+    quiet, loud = gate_runs.run(random.Random(1), 2, QUIET), gate_runs.run(random.Random(2), 2, QUIET, {"aten::mm": 2})
+    gate = ks.diff(ks.read(quiet), ks.read(loud)).gate()
+    assert row(gate)["status"] == "noisy"
+    assert gate.headline == "passed: 1 metric, 1 of them noisy"
+
+
+def test_the_digest_tells_the_rank_that_became_slower(tmp_path: Path) -> None:
+    for side, slower in (("a", None), ("b", {"aten::mm": 1.5})):
+        for rank in range(2):
+            path = tmp_path / side / f"rank{rank}.pt.trace.json"
+            path.parent.mkdir(exist_ok=True)
+            path.write_bytes(gate_runs.run(random.Random(rank), 10, QUIET, slower if rank else None))
+    digest = ks.diff(tmp_path / "a", tmp_path / "b").digest()
+    assert "The step of rank 1 is 1." in digest
+    assert "as long as before" not in digest

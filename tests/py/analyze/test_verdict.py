@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import warnings
 from pathlib import Path
@@ -155,3 +156,55 @@ def test_pages_name_no_folder_of_the_machine(tmp_path: Path) -> None:
     (message,) = trace.verdict.problems.select("message").rows()[0]
     assert "cut.json" in message
     assert "secret-folder" not in message
+
+
+@pytest.fixture
+def truncated(data: Path, tmp_path: Path) -> ks.Trace:
+    """A recording that ends before most of its device work."""
+    whole = gzip.decompress((data / "transformer_cuda/kineto_trace_0.json.gz").read_bytes())
+    path = tmp_path / "cut.json"
+    path.write_bytes(whole[: len(whole) * 85 // 100])
+    found = ks.read(path, et=False)
+    assert isinstance(found, ks.Trace)
+    return found
+
+
+def test_a_truncated_file_is_never_idle(truncated: ks.Trace) -> None:
+    assert truncated.verdict.state == "incomplete"
+    breakdown = truncated.breakdown().select("busy_ns", "idle_ns", "unknown_ns", "span_ns").rows()
+    assert breakdown
+    assert all(idle == 0 and busy + unknown == span for busy, idle, unknown, span in breakdown)
+    assert not {"long_idle", "launch_bound"} & {name for (name,) in truncated.findings().select("finding").rows()}
+    assert truncated.check(idle="99 %").outcome == "unknown"
+
+
+def test_device_time_of_a_file_without_its_end_is_unknown(data: Path, tmp_path: Path) -> None:
+    whole = gzip.decompress((data / "transformer_cuda/kineto_trace_0.json.gz").read_bytes())
+    path = tmp_path / "cut.json"
+    path.write_bytes(whole[: whole.index(b'"cat": "kernel"')])
+    trace = ks.read(path, et=False)
+    for table in (trace.operators(), trace.modules()):
+        assert {value for (value,) in table.select("device_total_ns").rows()} == {None}
+    assert trace.kernels().reason == "the file ends early: if device work ran, its records are missing (see `problems`)"
+    rules = dict(trace.findings().tables["finding_rules"].select("finding", "num_found").rows())
+    assert rules["long_idle"] is None
+    assert rules["recompilation"] is not None
+
+
+@pytest.mark.parametrize("name", ["copy.json.gz", "copy.pftrace"])
+def test_what_is_written_keeps_that_something_is_missing(truncated: ks.Trace, tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    truncated.to_perfetto(path) if name.endswith(".pftrace") else truncated.to_chrome(path)
+    again = ks.read(path)
+    assert isinstance(again, ks.Trace)
+    assert again.verdict.state == "incomplete"
+    assert "truncated" in dict(again.health.select("kind", "count").rows())
+    assert again.breakdown().rows() == truncated.breakdown().rows()
+    assert again.metadata == truncated.metadata
+
+
+def test_a_second_document_is_missing(lossy: Path) -> None:
+    whole = _trace(lossy.parent, _lossy(0), "all.json").read_bytes()
+    verdict = ks.read(whole + b"\n" + whole).verdict
+    assert verdict.state == "incomplete"
+    assert "a second document follows" in str(verdict)

@@ -119,9 +119,9 @@ def test_no_rows_say_why_and_are_no_failure(tmp_path: Path, capsys: Captured) ->
     path = tmp_path / "host.json"
     path.write_text('[{"ph": "X", "cat": "cpu_op", "name": "aten::add", "pid": 1, "tid": 1, "ts": 0, "dur": 2}]')
     assert main(["analyze", "kernels", str(path)]) == 0
-    assert capsys.readouterr().out == "kernels: no kernel, copy or fill ran\n"
+    assert capsys.readouterr().out == "kernels: no kernel, copy or fill was recorded\n"
     assert main(["analyze", "kernels", str(path), "--json"]) == 0
-    assert capsys.readouterr() == ("[]\n", "kinetoscope: kernels: no kernel, copy or fill ran\n")
+    assert capsys.readouterr() == ("[]\n", "kinetoscope: kernels: no kernel, copy or fill was recorded\n")
 
 
 @pytest.mark.parametrize("ending", [".csv", ".json", ".jsonl", ".parquet"])

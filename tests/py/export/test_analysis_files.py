@@ -78,7 +78,7 @@ def test_one_table_has_the_given_name(data: Path, tmp_path: Path) -> None:
 def test_an_empty_table_tells_its_reason(data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     source = str(data / "minimal_cpu/kineto_trace_0.json.gz")
     assert main(["export", source, "kernels", "-o", str(tmp_path / "run.csv")]) == 0
-    assert "kinetoscope: kernels: no kernel, copy or fill ran\n" in capsys.readouterr().err
+    assert "kinetoscope: kernels: no kernel, copy or fill was recorded\n" in capsys.readouterr().err
     assert rows_of(tmp_path / "run_kernels.csv") == []
 
 

@@ -55,6 +55,31 @@ def test_the_file_reads_back_as_the_job(job: TraceSet, tmp_path: Path) -> None:
     assert sorted(collectives[0]) == sorted(collectives[1])
 
 
+@pytest.mark.parametrize("name", ["job.json.gz", "job.pftrace"])
+def test_process_groups_read_back(data: Path, tmp_path: Path, name: str) -> None:
+    """Gloo's events do not name the ranks of their group: the header does."""
+    job = ks.read_dir(data / "pipeline_gloo/1f1b")
+    again = read_job((job.to_perfetto if name.endswith(".pftrace") else job.to_chrome)(tmp_path / name))
+    waits = [of.stragglers().select("rank", "caused_wait_ns").rows() for of in (job, again)]
+    assert len(waits[0]) == 3
+    assert waits[0] == waits[1]
+    assert len(again.pipeline()) == len(job.pipeline()) == 3
+    for rank in job.ranks:
+        assert again[rank].process_groups.rows() == job[rank].process_groups.rows()
+        assert "kinetoscope_distributed" not in str(again[rank].metadata)
+
+
+def test_traces_without_ranks_are_kept_apart(tmp_path: Path) -> None:
+    def step(number: int) -> dict[str, Any]:
+        return {"ph": "X", "cat": "cpu_op", "name": f"op {number}", "pid": 7, "tid": 1, "ts": number * 10, "dur": 9}
+
+    paths = [tmp_path / f"{name}.json" for name in "ab"]
+    for path, numbers in zip(paths, ((1, 2), (1, 2, 3)), strict=True):
+        path.write_text(json.dumps([step(number) for number in numbers]))
+    again = read_job(ks.read(paths).to_chrome(tmp_path / "job.json"))
+    assert [len(trace.events) for trace in again] == [2, 3]
+
+
 def test_a_perfetto_file_reads_back_as_the_job(job: TraceSet, tmp_path: Path) -> None:
     again = read_job(job.to_perfetto(tmp_path / "job.pftrace"))
     assert again.ranks == job.ranks

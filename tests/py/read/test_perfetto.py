@@ -163,3 +163,13 @@ def test_a_cut_file_says_so(tmp_path: Path) -> None:
     assert "truncated" in {row[0] for row in cut.health.select("kind").rows()}
     assert len(cut.events) > len(whole.events) / 2
     assert cut.verdict.state == "incomplete"
+
+
+def test_tracks_that_share_a_row_keep_their_own_ends(tmp_path: Path) -> None:
+    spans = [("a", 0, 100), ("b", 10, 100), ("c", 20, 30), ("d", 15, 200), ("e", 300, 5), ("f", 301, 9)]
+    for place in ({"pid": "main", "tid": 2}, {"pid": 1, "tid": "worker"}, {"pid": 1, "tid": 2}):
+        elements = [{"ph": "X", "cat": "cpu_op", "name": n, **place, "ts": s, "dur": d} for n, s, d in spans]
+        whole = ks.read(json.dumps(elements).encode())
+        again = trace_of(whole.to_perfetto(tmp_path / "trace.pftrace"))
+        found = Counter(again.events.select("name", "start_ns", "dur_ns").rows())
+        assert found == Counter((n, s * 1000, d * 1000) for n, s, d in spans)

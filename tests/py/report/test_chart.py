@@ -235,7 +235,7 @@ def test_no_rows_say_why() -> None:
     answer = trace_of(
         {"ph": "X", "cat": "cpu_op", "name": "aten::add", "pid": 1, "tid": 1, "ts": 0, "dur": 2}
     ).kernels()
-    assert "no kernel, copy or fill ran" in texts(parsed(answer.plot().svg))
+    assert "no kernel, copy or fill was recorded" in texts(parsed(answer.plot().svg))
 
 
 def test_points_without_values_say_so(tmp_path: Path) -> None:

@@ -147,7 +147,7 @@ impl CounterGroups {
         let mut of_iteration = OptionalColumn::empty(links.iterations.len());
         let mut everywhere = DeviceTimes::default();
         for (place, iteration) in links.iterations.iter().enumerate() {
-            if selection.meets(iteration.start, iteration.dur) {
+            if selection.has_iteration(iteration) {
                 let name = trace.events.name[iteration.event as usize];
                 let group =
                     *numbers.entry(name).or_insert_with(|| self.new_group(trace.strings.text(name).into(), None));

@@ -88,4 +88,4 @@ pub(super) fn graph_of(selection: &Selection<'_>) -> PathGraph {
 }
 
 /// Why there is no path.
-pub(super) const EMPTY: &str = "no operator, runtime call, kernel, copy or fill ran";
+pub(super) const EMPTY: &str = "no operator, runtime call, kernel, copy or fill was recorded";

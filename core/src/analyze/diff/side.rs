@@ -28,13 +28,13 @@ impl LostLaunches {
         let rows: Vec<u32> = lost.filter(|row| selection.meets(starts[*row as usize], Dur(0))).collect();
         let iterations = sort::distinct(rows.iter().filter_map(|row| linked.links.iteration.get(*row as usize)));
         let all = linked.links.iterations.iter().enumerate();
-        let mut selected = all.filter(|(_, iteration)| selection.meets(iteration.start, iteration.dur)).peekable();
+        let mut selected = all.filter(|(_, iteration)| selection.has_iteration(iteration)).peekable();
         let is_little = if selected.peek().is_some() {
             selected.any(|(place, _)| iterations.binary_search(&(place as u32)).is_err())
         } else {
             rows.len() * FEW_LOST <= linked.links.launched.pairs().len()
         };
-        Self { num: rows.len(), iterations, is_little }
+        Self { num: rows.len(), iterations, is_little: is_little && !linked.lost_work().is_cut() }
     }
 }
 
@@ -80,13 +80,19 @@ impl<'a> DiffSide<'a> {
         let mut iterations = Vec::new();
         let mut samples = vec![None; all.len()];
         for (place, iteration) in all.iter().enumerate() {
-            let is_selected = compared.iterations && selection.meets(iteration.start, iteration.dur);
+            let is_selected = compared.iterations && selection.has_iteration(iteration);
             if is_selected && !(compared.device && lost.iterations.contains(&(place as u32))) {
                 samples[place] = Some(iterations.len() as u32);
                 iterations.push(*iteration);
             }
         }
         Self { selection, iterations, samples, lost, key: keys.of_events(&linked.trace), recorded, compared }
+    }
+
+    /// Whether the program used a device, or may have, however much of its work was recorded.
+    #[cfg(feature = "gates")]
+    pub(super) fn has_device(&self) -> bool {
+        self.recorded.device_work() > 0 || self.lost.num > 0 || self.selection.linked.lost_work().is_cut()
     }
 
     /// How many samples there are: iterations, or one of all.
@@ -135,7 +141,7 @@ impl<'a> DiffSide<'a> {
             return 0;
         }
         let all = self.selection.linked.links.iterations.iter();
-        all.filter(|iteration| iteration.is_observed && !self.selection.meets(iteration.start, iteration.dur)).count()
+        all.filter(|iteration| iteration.is_observed && !self.selection.has_iteration(iteration)).count()
     }
 
     /// The host time of each sample.

@@ -3,7 +3,7 @@
 use rustc_hash::FxHashSet;
 
 use super::super::number_text::plural;
-use super::rule::{Rule, RuleScope};
+use super::rule::{Rule, RuleData, RuleScope};
 use super::rule_context::RuleContext;
 use super::rule_match::{RuleMatch, by_subject};
 use crate::vendor::{self, allocates};
@@ -15,6 +15,7 @@ pub(super) static ALLOCATION: Rule = Rule {
     advice: "keep shapes alike, or set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True; do not call \
              torch.cuda.empty_cache() in the loop",
     is_pattern: false,
+    data: RuleData::Calls,
     find: RuleScope::Trace(found),
 };
 

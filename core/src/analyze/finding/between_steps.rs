@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 
 use super::super::idle::self_during;
 use super::super::number_text::plural;
-use super::rule::{Rule, RuleScope};
+use super::rule::{Rule, RuleData, RuleScope};
 use super::rule_context::RuleContext;
 use super::rule_match::RuleMatch;
 use crate::analyze::interval::{difference, total_ns, union, within};
@@ -18,6 +18,7 @@ pub(super) static BETWEEN_STEPS: Rule = Rule {
     cost: "device idle time from the last work of a step to the first of the next",
     advice: "schedule the next step while the device works (asynchronous scheduling), or move this work to another process",
     is_pattern: false,
+    data: RuleData::Device,
     find: RuleScope::Trace(found),
 };
 

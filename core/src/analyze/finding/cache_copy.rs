@@ -1,6 +1,6 @@
 //! Finds copies of whole blocks of a KV cache.
 
-use super::rule::{Rule, RuleScope};
+use super::rule::{Rule, RuleData, RuleScope};
 use super::rule_context::RuleContext;
 use super::rule_match::RuleMatch;
 use crate::strings::TextCache;
@@ -12,6 +12,7 @@ pub(super) static CACHE_COPY: Rule = Rule {
     advice: "leave more memory for the cache or admit fewer requests, so none is swapped out; share the blocks of a \
              common prefix instead of copying them",
     is_pattern: false,
+    data: RuleData::Device,
     find: RuleScope::Trace(found),
 };
 

@@ -4,7 +4,7 @@ use super::super::class::WorkClass;
 use super::super::communication::CommunicationNames;
 use super::super::number_text::{duration_text, plural};
 use super::passes::has_backward;
-use super::rule::{Rule, RuleScope};
+use super::rule::{Rule, RuleData, RuleScope};
 use super::rule_context::RuleContext;
 use super::rule_match::{RuleMatch, by_subject};
 use crate::time::sum_ns;
@@ -16,6 +16,7 @@ pub(super) static EXPOSED: Rule = Rule {
     cost: "time of communication without concurrent computation",
     advice: TRAINING,
     is_pattern: false,
+    data: RuleData::Device,
     find: RuleScope::Trace(found),
 };
 

@@ -3,7 +3,7 @@
 use super::super::interval::union;
 use super::super::number_text::plural;
 use super::recompile_reason::RecompileReasons;
-use super::rule::{Rule, RuleScope};
+use super::rule::{Rule, RuleData, RuleScope};
 use super::rule_context::RuleContext;
 use super::rule_match::{RuleMatch, by_subject};
 use crate::time::TimeRange;
@@ -16,6 +16,7 @@ pub(super) static RECOMPILATION: Rule = Rule {
     advice: "find the failing guard with TORCH_LOGS=recompiles; mark changing dimensions with \
              torch._dynamo.mark_dynamic, or compile before the loop",
     is_pattern: false,
+    data: RuleData::Host,
     find: RuleScope::Trace(found),
 };
 

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::super::number_text::plural;
 use super::operator_trees::OperatorTrees;
-use super::rule::{Rule, RuleScope};
+use super::rule::{Rule, RuleData, RuleScope};
 use super::rule_context::RuleContext;
 use super::rule_match::RuleMatch;
 use crate::trace::arg_key::ArgKey;
@@ -15,6 +15,7 @@ pub(super) static CONV_BIAS: Rule = Rule {
     cost: "time of adding the bias, if a separate operator adds it",
     advice: "set bias=False in the convolution",
     is_pattern: true,
+    data: RuleData::Host,
     find: RuleScope::Trace(found),
 };
 

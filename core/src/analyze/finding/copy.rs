@@ -4,7 +4,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::interval::RangeCover;
 use super::super::number_text::{duration_text, plural, size_text};
-use super::rule::{Rule, RuleScope};
+use super::rule::{Rule, RuleData, RuleScope};
 use super::rule_context::RuleContext;
 use super::rule_match::{RuleMatch, by_subject};
 use super::{operator_trees, start_up};
@@ -19,6 +19,7 @@ pub(super) static PAGEABLE: Rule = Rule {
     cost: "time of the copies without concurrent computation",
     advice: "pin the host memory (DataLoader(pin_memory=True), tensor.pin_memory()) and copy with non_blocking=True",
     is_pattern: false,
+    data: RuleData::Device,
     find: RuleScope::Trace(|context| exposed(context, true)),
 };
 
@@ -28,6 +29,7 @@ pub(super) static EXPOSED: Rule = Rule {
     cost: "time of the copies without concurrent computation",
     advice: "copy the next batch on a separate stream during computation; keep reused data on the device",
     is_pattern: false,
+    data: RuleData::Device,
     find: RuleScope::Trace(|context| exposed(context, false)),
 };
 
@@ -37,6 +39,7 @@ pub(super) static CREATED_ON_HOST: Rule = Rule {
     cost: "device time of the copy and host time of the move, without one-time work",
     advice: "create the tensor on the device: torch.zeros(…, device=\"cuda\")",
     is_pattern: true,
+    data: RuleData::Host,
     find: RuleScope::Trace(created),
 };
 

@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 use super::super::interval::{difference, within};
 use super::super::number_text::plural;
 use super::compile;
-use super::rule::{Rule, RuleScope};
+use super::rule::{Rule, RuleData, RuleScope};
 use super::rule_context::RuleContext;
 use super::rule_match::RuleMatch;
 use crate::id::{OptionalColumn, TrackId};
@@ -20,6 +20,7 @@ pub(super) static GRAPH_BREAK: Rule = Rule {
     advice: "move the code at this line out of the compiled function, or write it in a way that can be traced; \
              TORCH_LOGS=graph_breaks gives the reason, fullgraph=True makes a break an error",
     is_pattern: false,
+    data: RuleData::Host,
     find: RuleScope::Trace(found),
 };
 

@@ -1,7 +1,7 @@
 //! Finds serving engines that choose the next token on the host.
 
 use super::super::number_text::plural;
-use super::rule::{Rule, RuleScope};
+use super::rule::{Rule, RuleData, RuleScope};
 use super::rule_context::RuleContext;
 use super::rule_match::{RuleMatch, by_subject};
 use crate::trace::arg_key::ArgKey;
@@ -13,6 +13,7 @@ pub(super) static HOST_SAMPLING: Rule = Rule {
     cost: "device idle time while these operators run on the host",
     advice: "sample on the device, and copy only the chosen tokens to the host",
     is_pattern: false,
+    data: RuleData::Device,
     find: RuleScope::Trace(found),
 };
 

@@ -2,7 +2,7 @@
 
 use super::super::number_text::plural;
 use super::operator_trees::OperatorTrees;
-use super::rule::{Rule, RuleScope};
+use super::rule::{Rule, RuleData, RuleScope};
 use super::rule_context::{JsonArgs, RuleContext};
 use super::rule_match::RuleMatch;
 use crate::id::StrId;
@@ -15,6 +15,7 @@ pub(super) static INDEXING: Rule = Rule {
     cost: "host time of all rounds except the first",
     advice: "apply one operator to the whole tensor",
     is_pattern: true,
+    data: RuleData::Host,
     find: RuleScope::Trace(found),
 };
 

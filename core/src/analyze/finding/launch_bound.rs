@@ -4,7 +4,7 @@ use super::super::idle::{IdleCause, IdleGap};
 use super::super::interval::total_ns;
 use super::super::kernel::SHORT_NS;
 use super::super::number_text::{duration_text, plural};
-use super::rule::{Rule, RuleScope};
+use super::rule::{Rule, RuleData, RuleScope};
 use super::rule_context::RuleContext;
 use super::rule_match::RuleMatch;
 use crate::trace::kind::EventKind;
@@ -17,6 +17,7 @@ pub(super) static LAUNCH_BOUND: Rule = Rule {
     advice: "launch fewer, larger kernels: torch.compile, CUDA graphs (mode=\"reduce-overhead\"), fused optimizers and \
              operators, larger batches",
     is_pattern: false,
+    data: RuleData::Device,
     find: RuleScope::Trace(found),
 };
 

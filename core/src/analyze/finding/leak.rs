@@ -1,7 +1,7 @@
 //! Finds memory that each iteration keeps.
 
 use super::kept_memory::found;
-use super::rule::{Rule, RuleScope};
+use super::rule::{Rule, RuleData, RuleScope};
 
 pub(super) static LEAK: Rule = Rule {
     name: "memory_leak",
@@ -10,5 +10,6 @@ pub(super) static LEAK: Rule = Rule {
     advice: "keep numbers instead of tensors beyond an iteration (`loss.item()`), or copies without a graph on the host \
              (`x.detach().cpu()`); clear lists, dicts and hooks that collect tensors",
     is_pattern: false,
+    data: RuleData::Memory,
     find: RuleScope::Trace(found),
 };

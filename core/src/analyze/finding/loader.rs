@@ -2,7 +2,7 @@
 
 use super::super::interval::total_ns;
 use super::super::number_text::{duration_text, plural};
-use super::rule::{MIN_SHARE, Rule, RuleScope};
+use super::rule::{MIN_SHARE, Rule, RuleData, RuleScope};
 use super::rule_context::RuleContext;
 use super::rule_match::RuleMatch;
 
@@ -12,6 +12,7 @@ pub(super) static NO_WORKERS: Rule = Rule {
     cost: "loading time without device work (all of it without a device)",
     advice: "load batches in advance with DataLoader(num_workers=…, persistent_workers=True, pin_memory=True)",
     is_pattern: true,
+    data: RuleData::Host,
     find: RuleScope::Trace(|context| found(context, "_SingleProcessDataLoaderIter")),
 };
 
@@ -21,6 +22,7 @@ pub(super) static STALL: Rule = Rule {
     cost: "wait time without device work (all of it without a device)",
     advice: "use more workers, a larger prefetch_factor, or less work per sample; check the speed of the data source",
     is_pattern: false,
+    data: RuleData::Host,
     find: RuleScope::Trace(|context| found(context, "_MultiProcessingDataLoaderIter")),
 };
 

@@ -6,7 +6,7 @@ use super::super::idle::{IdleCause, IdleGap, host_during};
 use super::super::interval::{RangeCover, union};
 use super::super::number_text::plural;
 use super::launch_bound::MAX_GAP_NS;
-use super::rule::{Rule, RuleScope};
+use super::rule::{Rule, RuleData, RuleScope};
 use super::rule_context::RuleContext;
 use super::rule_match::{RuleMatch, by_subject};
 use super::{loader, start_up};
@@ -20,6 +20,7 @@ pub(super) static LONG_IDLE: Rule = Rule {
     cost: "device idle time in these gaps",
     advice: "move this host work out of the loop, move it to another thread or process, or overlap it with device work",
     is_pattern: false,
+    data: RuleData::Device,
     find: RuleScope::Trace(found),
 };
 

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::super::number_text::plural;
 use super::super::tensor_core::uses_tensor_cores;
-use super::rule::{Rule, RuleScope};
+use super::rule::{Rule, RuleData, RuleScope};
 use super::rule_context::{JsonArgs, RuleContext};
 use super::rule_match::{RuleMatch, by_subject};
 use crate::trace::arg_key::ArgKey;
@@ -17,6 +17,7 @@ pub(super) static FP32: Rule = Rule {
     cost: "half the device time of these kernels, as TF32 is at least twice as fast on all devices that support it",
     advice: "call torch.set_float32_matmul_precision(\"high\"), or autocast to bfloat16",
     is_pattern: false,
+    data: RuleData::Device,
     find: RuleScope::Trace(fp32),
 };
 
@@ -26,6 +27,7 @@ pub(super) static UNALIGNED: Rule = Rule {
     cost: "estimate: a quarter of their device time, if more than the number of rows is unaligned",
     advice: "pad the dimension (vocabulary, classes, hidden size) to a multiple of 8, or better of 64",
     is_pattern: true,
+    data: RuleData::Device,
     find: RuleScope::Trace(unaligned),
 };
 

@@ -3,7 +3,7 @@
 use super::super::roofline::is_fusible;
 use super::copy::is_with_host;
 use super::graph_break::GRAPH;
-use super::rule::{Rule, RuleScope};
+use super::rule::{Rule, RuleData, RuleScope};
 use super::rule_context::RuleContext;
 use super::rule_match::RuleMatch;
 use crate::trace::kind::EventKind;
@@ -15,6 +15,7 @@ pub(super) static MISSED_FUSION: Rule = Rule {
     advice: "read why Inductor calls the operator (TORCH_LOGS=output_code): often it has no decomposition, or a custom \
              operator changes its input",
     is_pattern: false,
+    data: RuleData::Device,
     find: RuleScope::Trace(found),
 };
 

@@ -59,7 +59,11 @@ pub use row::Finding;
 pub(super) use row::OF_TRACE;
 use row::{TABLE, finding, is_reported};
 pub use rule::MIN_SHARE;
+#[cfg(feature = "gates")]
+use rule::RuleData;
 use rule::RuleScope;
+#[cfg(feature = "gates")]
+pub(super) use rule::{NO_DEVICE, NO_MEMORY};
 use rules::{RULES, RULES_TABLE, checks};
 use trace_matches::{MatchQuery, TraceMatches};
 
@@ -88,7 +92,7 @@ fn answer(job: &Job<'_>, options: &Options) -> AnalysisResult {
     let seen = trace_matches::of_job(job, min_share(options));
     let totals = totals(job, &seen);
     let findings = of_matches(job, &seen, min_share(options));
-    let checks = checks(&findings);
+    let checks = checks(&findings, &seen);
     AnalysisResult::of(&TABLE, findings, "no rule matched (`finding_rules` lists all rules)")
         .and(&cost_overlap::TABLE, totals)
         .and(&RULES_TABLE, checks)
@@ -170,6 +174,14 @@ fn plan(job: &Job<'_>, _: &Options) -> Result<Vec<Vec<Query>>, Error> {
 #[cfg(feature = "gates")]
 pub(super) fn finding_names() -> impl Iterator<Item = &'static str> {
     RULES.iter().map(|rule| rule.name)
+}
+
+/// Why nobody can tell from the trace whether it has such a finding, if so.
+#[cfg(feature = "gates")]
+pub(super) fn lack(name: &str, selection: &Selection<'_>, has_device: bool) -> Option<&'static str> {
+    let rule = RULES.iter().find(|rule| rule.name == name)?;
+    let is_lost = rule.data == RuleData::Device && !has_device;
+    (is_lost || !RuleData::of(selection).contains(&rule.data)).then(|| rule.data.lack())
 }
 
 /// Whether a finding compares ranks, so that one trace does not show it.

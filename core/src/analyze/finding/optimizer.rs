@@ -4,7 +4,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::number_text::plural;
 use super::optimizer_update::UpdateTimes;
-use super::rule::{Rule, RuleScope};
+use super::rule::{Rule, RuleData, RuleScope};
 use super::rule_context::RuleContext;
 use super::rule_match::{RuleMatch, by_subject};
 
@@ -14,6 +14,7 @@ pub(super) static UNFUSED: Rule = Rule {
     cost: "time of its updates without device work (all of it without a device), without closures",
     advice: "pass fused=True or foreach=True to the optimizer",
     is_pattern: true,
+    data: RuleData::Host,
     find: RuleScope::Trace(unfused),
 };
 
@@ -24,6 +25,7 @@ pub(super) static ZEROED: Rule = Rule {
     advice: "use zero_grad(set_to_none=True), the default since PyTorch 2.0, which writes gradients instead of adding \
              them to zeros",
     is_pattern: true,
+    data: RuleData::Host,
     find: RuleScope::Trace(zeroed),
 };
 

@@ -2,7 +2,7 @@
 
 use super::super::memory::{AllocatorRecord, MemoryDevice, allocator_records, device_name, operator};
 use super::super::number_text::size_text;
-use super::rule::{Rule, RuleScope};
+use super::rule::{Rule, RuleData, RuleScope};
 use super::rule_context::RuleContext;
 use super::rule_match::RuleMatch;
 use crate::sort;
@@ -14,6 +14,7 @@ pub(super) static OUT_OF_MEMORY: Rule = Rule {
     advice: "hold less memory at a time: smaller batches, activation checkpointing, lower precision, sharded optimizer \
              states; `memory` lists the operators that hold the most",
     is_pattern: true,
+    data: RuleData::Memory,
     find: RuleScope::Trace(found),
 };
 

@@ -1,7 +1,7 @@
 //! Finds decode steps that replay a graph of a larger batch.
 
 use super::super::number_text::plural;
-use super::rule::{Rule, RuleScope};
+use super::rule::{Rule, RuleData, RuleScope};
 use super::rule_context::{JsonArgs, RuleContext};
 use super::rule_match::{RuleMatch, by_subject};
 use crate::sort;
@@ -16,6 +16,7 @@ pub(super) static PADDED_GRAPH: Rule = Rule {
            reading weights",
     advice: "capture graphs for the batch sizes that occur (in vLLM: cudagraph_capture_sizes; in SGLang: --cuda-graph-bs)",
     is_pattern: false,
+    data: RuleData::Device,
     find: RuleScope::Trace(found),
 };
 

@@ -10,7 +10,7 @@ use super::super::options::Options;
 use super::super::query::RankQuery;
 use super::super::selection::Selection;
 use super::super::straggler::waited_for;
-use super::rule::{Rule, RuleScope};
+use super::rule::{Rule, RuleData, RuleScope};
 use super::rule_match::RuleMatch;
 
 pub(super) static STRAGGLER: Rule = Rule {
@@ -19,6 +19,7 @@ pub(super) static STRAGGLER: Rule = Rule {
     cost: "mean time that each other rank waits for it",
     advice: "see stragglers for the cause: data, share of the work, host or device of this rank",
     is_pattern: false,
+    data: RuleData::Device,
     find: RuleScope::Ranks(stragglers),
 };
 
@@ -28,6 +29,7 @@ pub(super) static IMBALANCE: Rule = Rule {
     cost: "computation time of the rank minus the mean of all ranks",
     advice: "balance the ranks: batches of equal token counts, pipeline stages and experts of equal cost",
     is_pattern: false,
+    data: RuleData::Device,
     find: RuleScope::Ranks(imbalance),
 };
 

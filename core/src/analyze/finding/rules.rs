@@ -1,7 +1,10 @@
 //! Lists all rules, and counts the findings of each.
 
+use std::borrow::Cow;
+
 use super::row::Finding;
 use super::rule::Rule;
+use super::trace_matches::TraceMatches;
 use super::{
     allocation, between_steps, cache_copy, communication, compile, conv_bias, copy, graph_break, host_sampling,
     idle_matrix_units, indexing, launch_bound, leak, loader, long_idle, matmul, missed_fusion, optimizer,
@@ -48,7 +51,8 @@ pub(super) const RULES: &[&Rule] = &[
 /// A rule with the number of its findings.
 pub(crate) struct RuleCheck {
     rule: &'static Rule,
-    num_found: i64,
+    /// None if no trace has the data that it looks at.
+    num_found: Option<i64>,
 }
 
 pub(crate) static RULES_TABLE: Table<Vec<RuleCheck>> = Table {
@@ -57,7 +61,7 @@ pub(crate) static RULES_TABLE: Table<Vec<RuleCheck>> = Table {
     num_rows: Vec::len,
     columns: &[
         text("finding", |rows, at, out| put_name(out, rows[at].rule.name)),
-        int("num_found", |rows, at| Some(rows[at].num_found)),
+        int("num_found", |rows, at| rows[at].num_found),
         text("description", |rows, at, out| put(out, rows[at].rule.doc)),
         text("cost_formula", |rows, at, out| put(out, rows[at].rule.cost)),
         text("advice", |rows, at, out| put(out, rows[at].rule.advice)),
@@ -65,8 +69,10 @@ pub(crate) static RULES_TABLE: Table<Vec<RuleCheck>> = Table {
     ],
 };
 
-/// Each rule with the number of its findings.
-pub(super) fn checks(findings: &[Finding]) -> Vec<RuleCheck> {
+/// Each rule with the number of its findings in the traces.
+pub(super) fn checks(findings: &[Finding], seen: &[Cow<'_, TraceMatches>]) -> Vec<RuleCheck> {
     let num_found = |rule: &Rule| findings.iter().filter(|finding| finding.name == rule.name).count() as i64;
-    RULES.iter().map(|rule| RuleCheck { rule, num_found: num_found(rule) }).collect()
+    let is_told = |rule: &Rule| seen.iter().any(|of_trace| of_trace.data.contains(&rule.data));
+    let known = |rule: &Rule| Some(num_found(rule)).filter(|num| *num > 0 || is_told(rule));
+    RULES.iter().map(|rule| RuleCheck { rule, num_found: known(rule) }).collect()
 }

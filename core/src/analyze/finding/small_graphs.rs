@@ -3,7 +3,7 @@
 use super::super::interval::{total_ns, union};
 use super::super::number_text::plural;
 use super::super::statistics::median;
-use super::rule::{Rule, RuleScope};
+use super::rule::{Rule, RuleData, RuleScope};
 use super::rule_context::RuleContext;
 use super::rule_match::RuleMatch;
 use crate::sort;
@@ -18,6 +18,7 @@ pub(super) static SMALL_GRAPHS: Rule = Rule {
     advice: "capture larger parts: remove graph breaks, or capture the whole step (in vLLM: cudagraph_mode FULL \
              in place of PIECEWISE)",
     is_pattern: false,
+    data: RuleData::Device,
     find: RuleScope::Trace(found),
 };
 

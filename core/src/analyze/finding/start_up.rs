@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 
 use super::super::interval::RangeCover;
 use super::super::number_text::plural;
-use super::rule::{Rule, RuleScope};
+use super::rule::{Rule, RuleData, RuleScope};
 use super::rule_context::RuleContext;
 use super::rule_match::{RuleMatch, by_subject};
 use crate::id::TrackId;
@@ -18,6 +18,7 @@ pub(super) static START_UP: Rule = Rule {
     cost: "time of the calls without device work",
     advice: "exclude this one-time cost: record after some iterations (ks.profile(wait=1, warmup=1, active=3))",
     is_pattern: false,
+    data: RuleData::Device,
     find: RuleScope::Trace(found),
 };
 

@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use super::super::number_text::{duration_text, plural};
-use super::rule::{Rule, RuleScope};
+use super::rule::{Rule, RuleData, RuleScope};
 use super::rule_context::RuleContext;
 use super::rule_match::{RuleMatch, by_subject};
 use crate::link::EdgeKind;
@@ -17,6 +17,7 @@ pub(super) static SYNC: Rule = Rule {
     advice: "keep the result on the device, copy with non_blocking=True to pinned memory, or wait for an event later; \
              torch.cuda.set_sync_debug_mode(\"warn\") reports the lines",
     is_pattern: false,
+    data: RuleData::Calls,
     find: RuleScope::Trace(|context| found(context, false)),
 };
 
@@ -27,6 +28,7 @@ pub(super) static ITEM: Rule = Rule {
     advice: "keep numbers such as the loss as tensors (loss.detach()), accumulate them on the device, and read them \
              every N iterations",
     is_pattern: true,
+    data: RuleData::Host,
     find: RuleScope::Trace(|context| found(context, true)),
 };
 

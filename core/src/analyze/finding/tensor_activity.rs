@@ -10,6 +10,7 @@ use super::super::tensor_core::uses_tensor_cores;
 use super::rule_context::RuleContext;
 use super::rule_match::{RuleMatch, by_subject};
 use crate::id::StrId;
+use crate::link::LinkedTrace;
 use crate::trace::counter_place::CounterPlace;
 use crate::trace::kind::EventKind;
 use crate::vendor::measures_matrix_units;
@@ -56,6 +57,11 @@ pub(super) fn found(context: &RuleContext<'_>) -> Vec<RuleMatch> {
             RuleMatch::of(subject, costs, 0.6).during(during).detailed(detail)
         })
         .collect()
+}
+
+/// Whether a counter of these units was sampled.
+pub(super) fn has_matrix_counters(linked: &LinkedTrace) -> bool {
+    counter_series(linked, is_activity).into_iter().next().is_some()
 }
 
 /// Rows of the kernels for units for matrices.

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::cost_overlap::{CostTotals, SharedTimes};
 use super::row::{Finding, finding, is_reported};
-use super::rule::{Rule, RuleScope};
+use super::rule::{Rule, RuleData, RuleScope};
 use super::rule_context::RuleContext;
 use super::rule_match::RuleMatch;
 use super::rules::RULES;
@@ -28,6 +28,9 @@ pub(super) struct TraceMatches {
     /// All costs together.
     #[serde(default)]
     pub(super) totals: CostTotals,
+    /// The data that the part has.
+    #[serde(default)]
+    pub(super) data: Vec<RuleData>,
 }
 
 impl TraceMatches {
@@ -45,7 +48,7 @@ impl TraceMatches {
         };
         let mut found: Vec<(u8, RuleMatch)> = RULES.iter().enumerate().flat_map(of_rule).collect();
         let totals = overlapped(&mut found, span_ns);
-        Self { span_ns, found, totals }
+        Self { span_ns, found, totals, data: RuleData::of(selection) }
     }
 
     /// The costs of all findings together, of a trace of this rank.

@@ -2,7 +2,7 @@
 
 use super::super::interval::{total_ns, union};
 use super::super::number_text::plural;
-use super::rule::{Rule, RuleScope};
+use super::rule::{Rule, RuleData, RuleScope};
 use super::rule_context::RuleContext;
 use super::rule_match::RuleMatch;
 use crate::time::TimeRange;
@@ -15,6 +15,7 @@ pub(super) static UNCAPTURED_DECODE: Rule = Rule {
     cost: "device idle time before kernels that decode steps without a graph launched too late",
     advice: "replay a CUDA or HIP graph for the batch sizes that occur (in vLLM: enforce_eager=False, cudagraph_capture_sizes)",
     is_pattern: false,
+    data: RuleData::Device,
     find: RuleScope::Trace(found),
 };
 

@@ -79,5 +79,5 @@ pub(super) fn iteration_times(selection: &Selection<'_>) -> RankIterations {
 
 /// Times in which devices worked without a record.
 fn lost(linked: &Arc<LinkedTrace>) -> Vec<TimeRange> {
-    linked.lost_work().ranges.iter().map(|lost| lost.time).collect()
+    linked.lost_work().times().collect()
 }

@@ -77,6 +77,7 @@ fn state(kind: WarningKind) -> VerdictState {
     match kind {
         WarningKind::Truncated
         | WarningKind::DamagedCompression
+        | WarningKind::SecondDocument
         | WarningKind::MalformedElement
         | WarningKind::NotAnEvent
         | WarningKind::MissingStart

@@ -29,7 +29,7 @@ impl VerdictState {
         }
     }
 
-    /// What stands beside numbers of a recording that is not complete.
+    /// The words beside numbers of a recording that is not complete.
     pub fn caveat(self) -> Option<&'static str> {
         match self {
             Self::Complete => None,
@@ -39,7 +39,7 @@ impl VerdictState {
     }
 
     /// The same beside host time: lost work does not change how long the rest took.
-    pub(crate) fn caveat_of_host_time(self) -> Option<&'static str> {
+    pub fn caveat_of_host_time(self) -> Option<&'static str> {
         if self == Self::Incomplete { None } else { self.caveat() }
     }
 }

@@ -41,15 +41,15 @@ impl DeviceArrows {
         let mut number = FIRST;
         for (waiting, earlier) in &self.waits {
             if let Some((earlier, waiting)) = find(*earlier).zip(find(*waiting)) {
-                write_end(target, b"s", (number, earlier.end), ArrowPlace::Work(&earlier));
-                write_end(target, b"f", (number, waiting.start), ArrowPlace::Work(&waiting));
+                write_end(target, *b"s", (number, earlier.end), ArrowPlace::Work(&earlier));
+                write_end(target, *b"f", (number, waiting.start), ArrowPlace::Work(&waiting));
                 number += 1;
             }
         }
         for (track, time, id) in &self.launches {
             if let Some(work) = find(*id) {
-                write_end(target, b"s", (number, *time), ArrowPlace::Track(*track));
-                write_end(target, b"f", (number, work.start), ArrowPlace::Work(&work));
+                write_end(target, *b"s", (number, *time), ArrowPlace::Track(*track));
+                write_end(target, *b"f", (number, work.start), ArrowPlace::Work(&work));
                 number += 1;
             }
         }
@@ -64,7 +64,7 @@ enum ArrowPlace<'w> {
 }
 
 /// Writes one end of an arrow.
-fn write_end(target: &mut PerfettoTarget<'_>, phase: &[u8; 1], (number, time): (u64, i64), at: ArrowPlace<'_>) {
+fn write_end(target: &mut PerfettoTarget<'_>, phase: [u8; 1], (number, time): (u64, i64), at: ArrowPlace<'_>) {
     target.key.clear();
     target.key.kind([phase[0], b'A', 0], 0, 0);
     let place = match at {
@@ -76,7 +76,7 @@ fn write_end(target: &mut PerfettoTarget<'_>, phase: &[u8; 1], (number, time): (
     };
     let own = OwnValues { flow: number, ..OwnValues::exact(time, 0) };
     target.put(place, own, |event, tracks| {
-        event.text("ph", phase);
+        event.text("ph", &phase);
         event.text("cat", NAME.as_bytes());
         event.text("name", NAME.as_bytes());
         event.integer("id", i64::try_from(number).unwrap_or(i64::MAX));
@@ -88,7 +88,7 @@ fn write_end(target: &mut PerfettoTarget<'_>, phase: &[u8; 1], (number, time): (
             }
         }
         event.plain_micros("ts", Ts(time));
-        if phase == b"f" {
+        if phase == *b"f" {
             event.text("bp", b"e");
         }
     });

@@ -151,7 +151,7 @@ impl PerfettoState<'_> {
     fn finish(mut self) -> Vec<u8> {
         let target = &mut self.target;
         for sequence in self.sequences.values_mut() {
-            sequence.run.finish(|row| target.rows.leave_open(row));
+            sequence.run.finish(|begin| target.rows.leave_open(begin));
         }
         target.lanes.write(&mut target.events);
         std::mem::take(&mut target.arrows).write(target);

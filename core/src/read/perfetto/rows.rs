@@ -120,8 +120,9 @@ impl<'b> PacketRows<'b> {
         self.builder.trace.events.dur[begin.row] = Ts(time).since(Ts(begin.start));
     }
 
-    /// Leaves it to time to find the end of the slice of a row.
-    pub(super) fn leave_open(&mut self, row: usize) {
-        self.builder.note_begin(row);
+    /// Leaves it to time to find the end of a slice.
+    pub(super) fn leave_open(&mut self, begin: RunBegin) {
+        self.builder.lane = begin.track;
+        self.builder.note_begin(begin.row);
     }
 }

@@ -181,7 +181,7 @@ pub(super) fn write_track_event(
         (TrackPhase::Begin, false) => {
             let row = target.rows.next_row();
             slice.put(target, sequence, 0);
-            sequence.run.begin((track, time), row, |row| target.rows.leave_open(row));
+            sequence.run.begin((track, time), row, |begin| target.rows.leave_open(begin));
         }
         (TrackPhase::Complete(us), _) => slice.put(target, sequence, us.saturating_mul(1000)),
         _ => slice.put(target, sequence, 0),
@@ -205,7 +205,7 @@ impl TrackSlice<'_> {
             }
             // Arguments are joined with those of the begin when all events are known.
             Some(begin) => {
-                target.rows.leave_open(begin.row);
+                target.rows.leave_open(begin);
                 self.put(target, sequence, self.time.saturating_sub(begin.start));
             }
             None => self.put(target, sequence, 0),
@@ -216,6 +216,7 @@ impl TrackSlice<'_> {
         let place = target.tracks.place(self.track);
         let is_overhead = place.is_overhead;
         let place = place.key(target.rows.builder);
+        target.rows.builder.lane = self.track;
         self.finish_key(&mut target.key, sequence, is_overhead);
         target.put(Some(place), OwnValues::exact(self.time, dur), |element, tracks| {
             element.text("ph", self.phase.letter());

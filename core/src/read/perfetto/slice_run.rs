@@ -27,7 +27,7 @@ pub(super) struct RunBegin {
 impl SliceRun {
     /// Adds a begin. Those before it that no end has closed go to `leave` when their ends cannot
     /// come any more.
-    pub(super) fn begin(&mut self, (track, start): (u64, i64), row: usize, leave: impl FnMut(usize)) {
+    pub(super) fn begin(&mut self, (track, start): (u64, i64), row: usize, leave: impl FnMut(RunBegin)) {
         if self.num_ends > 0 {
             self.finish(leave);
         }
@@ -47,10 +47,10 @@ impl SliceRun {
         Some(*begin)
     }
 
-    /// Gives the rows that no end has closed to `leave`.
-    pub(super) fn finish(&mut self, leave: impl FnMut(usize)) {
+    /// Gives the begins that no end has closed to `leave`.
+    pub(super) fn finish(&mut self, leave: impl FnMut(RunBegin)) {
         self.num_ends = 0;
-        self.begins.drain(..).filter(|begin| !begin.is_closed).map(|begin| begin.row).for_each(leave);
+        self.begins.drain(..).filter(|begin| !begin.is_closed).for_each(leave);
     }
 }
 
@@ -64,11 +64,11 @@ mod tests {
         let (mut found, mut left) = (Vec::new(), Vec::new());
         for (row, (mark, track, time)) in marks.iter().enumerate() {
             match mark {
-                'B' => run.begin((*track, *time), row, |row| left.push(row)),
+                'B' => run.begin((*track, *time), row, |begin| left.push(begin.row)),
                 _ => found.push(run.end(*track, *time).map(|begin| time - begin.start)),
             }
         }
-        run.finish(|row| left.push(row));
+        run.finish(|begin| left.push(begin.row));
         (found, left)
     }
 

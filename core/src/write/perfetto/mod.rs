@@ -23,6 +23,7 @@ use crate::perfetto::{FLOW_NAMES, interned, legacy, packet, track_event};
 use crate::time::Ts;
 use crate::trace::Trace;
 use crate::trace::args::{ArgsRef, plain_text};
+use crate::trace::kept_defects;
 
 /// The year 2000: later times count from 1970.
 const CENTURY: Ts = Ts(946_684_800_000_000_000);
@@ -107,7 +108,9 @@ impl PerfettoWriter<'_, '_> {
         let (trace, flows) = (self.trace, &self.flows);
         let text = |id: StrId| trace.strings.text(id);
         let own = (!flows.names.is_empty()).then_some((FLOW_NAMES, flows.names.as_str()));
-        let header = trace.header.iter().map(|(key, value)| (text(*key), text(*value))).chain(own);
+        let defects = kept_defects::text(std::iter::once(trace));
+        let defects = defects.as_deref().map(|counts| (kept_defects::KEY, counts));
+        let header = trace.header.iter().map(|(key, value)| (text(*key), text(*value))).chain(own).chain(defects);
         self.packets.packet(None, packet::CHROME_EVENTS, |_, bundle| {
             for (key, json) in header {
                 bundle.message(2, |entry| {

@@ -99,7 +99,10 @@ def _contents(trace: Trace, tool: tuple[str, str, str] | None) -> Iterator[Findi
     summary = trace.summary(trace.origin_ns).data  # of the whole file, observed iterations included
     kinds = {row["kind"]: row["count"] for row in summary["time_by_kind"]}
     if not trace.num_events:
-        yield Finding("missing", "no events: only an Execution Trace", "read it together with its Kineto trace")
+        if len(trace.nodes):
+            yield Finding("missing", "no events: only an Execution Trace", "read it together with its Kineto trace")
+        else:
+            yield Finding("missing", "no events", "the file holds no recording: record again with ks.profile")
         return
     span = text.duration(summary["duration_ns"])
     yield Finding("ok", f"{text.plural(trace.num_events, 'event')} over {span}")
@@ -121,6 +124,8 @@ def _device(trace: Trace, *, is_foreign: bool) -> Finding:
     if num_launches := num_missed(trace):
         launches = text.plural(num_launches, "launch", "launches")
         return Finding("missing", f"no device events for {launches}", "the device was traced: see the first lines")
+    if "truncated" in dict(trace.health.select("kind", "count").rows()):
+        return Finding("missing", "no device events", "the file ends early: read the whole one, or record again")
     advice = "normal for a run on the CPU; otherwise include the device in `activities`"
     return Finding("missing", "no device events", "" if is_foreign else advice)
 
@@ -144,6 +149,8 @@ def _links(trace: Trace, tool: tuple[str, str, str] | None) -> Iterator[Finding]
         return
     if trace.num_events and not _has_any(trace.events, "record_id", bool):
         yield Finding("missing", "no record ids (all 0 or absent)", "record with ks.profile, which writes both traces")
+    if not len(trace.nodes) and not trace.num_events:
+        return
     if not len(trace.nodes):
         yield Finding("missing", "no Execution Trace", "record with ks.profile, or pass the file with --et")
     elif trace.num_events:

@@ -85,7 +85,8 @@ class Gate(AnalysisResult):
         noun = "budget" if self.name == "budgets" else "metric"
         total = text.plural(len(decisions), noun)
         if self.outcome == "passed":
-            return f"passed: {total}"
+            num_noisy = sum(each.status == "noisy" for each in decisions)
+            return f"passed: {total}{f', {num_noisy} of them noisy' if num_noisy else ''}"
         is_failed = self.outcome == "failed"
         found = [each for each in decisions if (each.is_failing is True if is_failed else each.is_failing is None)]
         word = found[0].status if found else "unknown"

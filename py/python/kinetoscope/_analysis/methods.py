@@ -443,9 +443,9 @@ class Analyses(Digests, StackAnalyses, BudgetChecks):
         another run, so they are listed from 0.1 %. For a job, the rules `straggler` and
         `imbalanced_ranks` compare ranks; `rank` and `window` identify the trace of each finding.
 
-        Further tables: `finding_totals`, the costs of each trace together (`union_ns` counts
-        overlapping costs once); `finding_rules`, every rule with its cost formula, fix and
-        `num_found`.
+        Further tables: `finding_totals` sums the costs of each trace (`union_ns` counts
+        overlapping costs once). `finding_rules` has every rule with its cost formula, fix and
+        `num_found`, which is null without the data of the rule.
 
         ::
 

@@ -31,8 +31,8 @@ def unpack(file: File, max_bytes: int | None, on_file: Callable[[str, File], obj
     The text of all files together may have `max_bytes`: reading more of it raises
     TraceLimitError.
 
-    Raises TraceLimitError if a compressed archive exceeds `max_bytes`, OSError if the archive is
-    unreadable.
+    Raises TraceLimitError if a compressed archive exceeds `max_bytes`, TraceError if it is damaged
+    before its first trace, OSError if the file cannot be read.
     """
     listing = Listing({}, {})
 
@@ -51,9 +51,12 @@ def unpack(file: File, max_bytes: int | None, on_file: Callable[[str, File], obj
         try:
             _native.members(source, add, max_bytes=max_bytes)
         except OSError as error:
-            # an error with a number is one of the disk; without files, there is nothing to return
-            if error.errno is not None or not listing.files:
+            # an error with a number is one of the disk
+            if error.errno is not None:
                 raise
+            if not listing.files:
+                where = f"{file.label}: " if file.label else ""
+                raise _native.TraceError(f"{where}expected an archive, found a damaged one: {error}") from error
             warn(f"{file.label or 'the archive'} is damaged: read only the files before the damage ({error})")
             listing.skipped["(the rest)"] = f"damaged: {error}"
     return listing

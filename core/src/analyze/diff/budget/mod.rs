@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use super::gate::measured::PairMeasures;
 use super::gate::metric::{GateMetric, NameKind};
 use super::side::DiffSide;
-use crate::analyze::finding::{Finding, MIN_SHARE, compares_ranks, findings_of_job};
+use crate::analyze::finding::{Finding, MIN_SHARE, NO_DEVICE, NO_MEMORY, compares_ranks, findings_of_job, lack};
 use crate::analyze::job::{Job, RankedTrace};
 use crate::analyze::memory::{MemoryRow, changes, memory};
 use crate::analyze::number_text::{duration_text, plural};
@@ -140,16 +140,17 @@ impl CheckedTrace<'_> {
                 BudgetOutcome::Value(value, _) => plain(value),
                 unknown @ BudgetOutcome::Unknown(_) => unknown,
             },
+            BudgetSubject::SlowestStep if self.linked.trace.events.is_empty() => {
+                BudgetOutcome::Unknown(String::from("the trace has no events"))
+            }
             BudgetSubject::SlowestStep => slowest(side),
             BudgetSubject::PeakMemory => self.peak(|row| Some(row.peak_allocated_bytes), side),
             BudgetSubject::PeakReservedMemory => self.peak(|row| row.peak_reserved_bytes, side),
-            BudgetSubject::DeviceEvents if !side.compared.device => {
-                BudgetOutcome::Unknown(String::from("device work was not recorded, or too much of it was lost"))
-            }
+            BudgetSubject::DeviceEvents if !side.compared.device => BudgetOutcome::Unknown(NO_DEVICE.to_owned()),
             BudgetSubject::DeviceEvents => plain(side.device_work().count() as f64 / side.num_samples() as f64),
             BudgetSubject::Iterations => plain(side.iterations.len() as f64),
             BudgetSubject::Complete => self.complete(),
-            BudgetSubject::Finding(name) => self.finding(name),
+            BudgetSubject::Finding(name) => self.finding(name, side),
         }
     }
 
@@ -171,7 +172,7 @@ impl CheckedTrace<'_> {
         let selection = if side.selection.part_asked_for().is_some() { side.selection } else { &all };
         let peak = memory(&changes(selection)).iter().filter_map(bytes).max();
         peak.map_or_else(
-            || BudgetOutcome::Unknown(String::from("memory was not recorded (profile_memory=True records it)")),
+            || BudgetOutcome::Unknown(NO_MEMORY.to_owned()),
             |peak| BudgetOutcome::Value(peak as f64, String::new()),
         )
     }
@@ -183,14 +184,14 @@ impl CheckedTrace<'_> {
         BudgetOutcome::Value(problems.count() as f64, note.map(|worst| worst.message.clone()).unwrap_or_default())
     }
 
-    fn finding(&self, name: &str) -> BudgetOutcome {
-        if self.linked.trace.events.is_empty() {
-            return BudgetOutcome::Unknown(String::from("the trace has no events"));
-        }
+    fn finding(&self, name: &str, side: &DiffSide<'_>) -> BudgetOutcome {
         if self.is_alone && compares_ranks(name) {
             return BudgetOutcome::Unknown(String::from("it compares ranks: check the traces of several ranks"));
         }
         let found: Vec<_> = self.findings.iter().filter(|finding| finding.name == name).collect();
+        if let Some(reason) = lack(name, side.selection, side.compared.device).filter(|_| found.is_empty()) {
+            return BudgetOutcome::Unknown(reason.to_owned());
+        }
         let note = found.first().map(|worst| {
             let event = worst.evidence.first().map(|id| format!(", such as event {id}")).unwrap_or_default();
             let (times, cost) = (plural(worst.count as usize, "time"), duration_text(worst.cost_ns));

@@ -9,6 +9,7 @@ use super::super::samples;
 use super::super::side::DiffSide;
 use super::super::step_times::StepTimes;
 use super::metric::{GateMetric, NameKind};
+use crate::analyze::finding::{NO_DEVICE, NO_MEMORY};
 use crate::analyze::memory::changes;
 use crate::analyze::selection::Selection;
 use crate::time::add_ns;
@@ -66,6 +67,10 @@ impl<'a> PairMeasures<'a> {
             NameKind::Operator if !compared.operators => return Err("operators were not recorded"),
             NameKind::Module if !compared.modules => return Err("modules were not recorded"),
             NameKind::Kernel if !compared.device => return Err(NO_DEVICE),
+            // Their host time in place of their device time would be another number.
+            NameKind::Operator | NameKind::Module if !compared.device && sides.iter().any(DiffSide::has_device) => {
+                return Err(NO_DEVICE);
+            }
             _ => {}
         }
         Ok(self.named.entry(kind).or_insert_with(|| {
@@ -109,9 +114,6 @@ impl<'a> PairMeasures<'a> {
         parts.get(part).cloned().ok_or(NO_DEVICE)
     }
 }
-
-const NO_DEVICE: &str = "device work was not recorded, or too much of it was lost";
-const NO_MEMORY: &str = "memory was not recorded (profile_memory=True records it)";
 
 fn unnamed(values: PairValues) -> BTreeMap<String, PairValues> {
     BTreeMap::from([(String::new(), values)])

@@ -8,6 +8,7 @@ mod row;
 mod runs;
 mod threshold;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
@@ -21,6 +22,7 @@ use crate::analyze::verdict::{VerdictState, verdict};
 use crate::error::Error;
 use crate::link::LinkedTrace;
 use crate::nearest_name::suggestion;
+use crate::sort;
 use crate::threads::each;
 use cause::GateCause;
 use metric::GateMetric;
@@ -75,13 +77,15 @@ pub fn gate(
     max_threads: usize,
 ) -> Result<AnalysisResult, Error> {
     let request = GateRequest::parse(request)?;
-    let (ranks, runs) = ranked_runs(before, after)?;
+    let RankedRuns { mut ranks, runs, missing } = RankedRuns::of(before, after)?;
     let measured: Vec<RankMeasures> =
         each(max_threads, runs.len(), |at| request.measured(&runs[at])).into_iter().collect::<Result<_, _>>()?;
     request.expect_names(&measured)?;
-    let num_judged = measured.iter().map(RankMeasures::num_judged).sum();
+    let num_judged = measured.iter().map(|rank| request.num_judged(rank)).sum();
     let num_names = measured.iter().map(RankMeasures::num_names).sum();
-    let answers: Vec<_> = measured.iter().map(|rank| request.answer(rank, num_judged, num_names)).collect();
+    let mut answers: Vec<_> = measured.iter().map(|rank| request.answer(rank, num_judged, num_names)).collect();
+    answers.extend(missing.iter().map(|_| request.answer_of_missing()));
+    ranks.extend(missing);
     match (&ranks[..], answers.first()) {
         ([_], Some(answer)) if before.iter().chain(after).all(|run| run.len() == 1) => Ok(answer.clone()),
         _ => Ok(AnalysisResult::stacked(&ranks, &answers)),
@@ -158,13 +162,9 @@ impl GateRequest {
     }
 
     fn answer(&self, rank: &RankMeasures, num_judged: usize, num_names: usize) -> AnalysisResult {
-        let rows = self.metrics.iter().zip(&rank.values).flat_map(|(metric, values)| {
-            let pattern = if let GateMetric::Named(_, pattern) = metric { pattern.as_str() } else { "" };
-            values.iter().map(move |(name, values)| {
-                let name = if name.is_empty() { pattern } else { name };
-                let caveat = if values.is_ok() { caveat_of(metric, rank.states) } else { String::new() };
-                GateRow { caveat, ..self.row(metric.text(name), metric.unit(), values, num_judged) }
-            })
+        let rows = self.named(rank).into_iter().map(|(name, metric, values)| {
+            let caveat = if values.is_ok() { caveat_of(metric, rank.states) } else { String::new() };
+            GateRow { caveat, ..self.row(name, metric.unit(), values, num_judged) }
         });
         let names = rank.all.names.iter().flat_map(|(kind, values)| {
             let row = |values| self.row(String::new(), "ns", values, num_names);
@@ -172,6 +172,31 @@ impl GateRequest {
         });
         AnalysisResult::of(&row::TABLE, rows.collect(), "no rank has such a name")
             .and(&cause::TABLE, GateCause::among(names))
+    }
+
+    /// The metrics with their names. One that two metrics of the request mean is there once.
+    fn named<'r>(&'r self, rank: &'r RankMeasures) -> Vec<(String, &'r GateMetric, &'r JudgedValues)> {
+        let mut seen = BTreeSet::new();
+        let all = self.metrics.iter().zip(&rank.values).flat_map(|(metric, values)| {
+            let pattern = if let GateMetric::Named(_, pattern) = metric { pattern.as_str() } else { "" };
+            let name = |name: &'r String| metric.text(if name.is_empty() { pattern } else { name });
+            values.iter().map(move |(own, values)| (name(own), metric, values))
+        });
+        all.filter(|(name, ..)| seen.insert(name.clone())).collect()
+    }
+
+    fn num_judged(&self, rank: &RankMeasures) -> usize {
+        self.named(rank).iter().filter(|(.., values)| values.is_ok()).count()
+    }
+
+    /// Of a rank that not all runs have: nothing is known.
+    fn answer_of_missing(&self) -> AnalysisResult {
+        let row = |metric: &GateMetric| {
+            let pattern = if let GateMetric::Named(_, pattern) = metric { pattern.as_str() } else { "" };
+            self.row(metric.text(pattern), metric.unit(), &Err("a run lacks this rank"), 1)
+        };
+        let rows = self.metrics.iter().map(row).collect();
+        AnalysisResult::of(&row::TABLE, rows, "").and(&cause::TABLE, Vec::new())
     }
 
     fn row(&self, metric: String, unit: &'static str, values: &JudgedValues, num_compared: usize) -> GateRow {
@@ -195,10 +220,6 @@ impl GateRequest {
 }
 
 impl RankMeasures {
-    fn num_judged(&self) -> usize {
-        self.values.iter().flat_map(|values| values.values()).filter(|values| values.is_ok()).count()
-    }
-
     fn num_names(&self) -> usize {
         self.all.names.iter().map(|(_, values)| values.len()).sum()
     }
@@ -237,36 +258,51 @@ fn metrics_of(asked: Option<Value>) -> Result<Vec<GateMetric>, Error> {
     Ok(metrics)
 }
 
-/// The runs of each rank that all runs have.
-fn ranked_runs(
-    before: &[Vec<RankedTrace>],
-    after: &[Vec<RankedTrace>],
-) -> Result<(Vec<Option<i64>>, Vec<RankRuns>), Error> {
-    let (Some(first), false) = (before.first(), after.is_empty()) else {
-        return Err(unexpected("a run before and a run after", "none"));
-    };
-    let all = || before.iter().chain(after);
-    if all().all(|run| run.len() == 1) {
-        let linked = |runs: &[Vec<RankedTrace>]| runs.iter().map(|run| Arc::clone(&run[0].1)).collect();
-        return Ok((vec![first[0].0], vec![[linked(before), linked(after)]]));
+/// The runs by rank.
+struct RankedRuns {
+    /// Ranks that all runs have, and their runs.
+    ranks: Vec<Option<i64>>,
+    runs: Vec<RankRuns>,
+    /// Ranks that some of the runs have.
+    missing: Vec<Option<i64>>,
+}
+
+impl RankedRuns {
+    fn of(before: &[Vec<RankedTrace>], after: &[Vec<RankedTrace>]) -> Result<Self, Error> {
+        let (Some(first), false) = (before.first(), after.is_empty()) else {
+            return Err(unexpected("a run before and a run after", "none"));
+        };
+        let all = || before.iter().chain(after);
+        if all().all(|run| run.len() == 1) {
+            let linked = |runs: &[Vec<RankedTrace>]| runs.iter().map(|run| Arc::clone(&run[0].1)).collect();
+            let runs = vec![[linked(before), linked(after)]];
+            return Ok(Self { ranks: vec![first[0].0], runs, missing: Vec::new() });
+        }
+        // The place of each trace of the first run in each run.
+        let mut places: Vec<Vec<Option<usize>>> = Vec::new();
+        let mut missing = Vec::new();
+        for run in all() {
+            let pairs = common_ranks(first, run)?;
+            let place = |at: usize| pairs.iter().find(|(one, _)| *one == at).map(|(_, other)| *other);
+            places.push((0..first.len()).map(place).collect());
+            let is_other = |at: &usize| pairs.iter().all(|(_, other)| other != at);
+            missing.extend((0..run.len()).filter(is_other).map(|at| run[at].0));
+        }
+        let mut ranked = Self { ranks: Vec::new(), runs: Vec::new(), missing };
+        for at in 0..first.len() {
+            let Some(own) = places.iter().map(|run| run[at]).collect::<Option<Vec<_>>>() else {
+                ranked.missing.push(first[at].0);
+                continue;
+            };
+            let linked: Vec<_> = all().zip(own).map(|(run, place)| Arc::clone(&run[place].1)).collect();
+            let (one, other) = linked.split_at(before.len());
+            ranked.ranks.push(first[at].0);
+            ranked.runs.push([one.to_vec(), other.to_vec()]);
+        }
+        if ranked.ranks.is_empty() {
+            return Err(unexpected("a rank that all runs have", "none"));
+        }
+        ranked.missing = sort::distinct(ranked.missing);
+        Ok(ranked)
     }
-    // The place of each trace of the first run in each run.
-    let mut places: Vec<Vec<Option<usize>>> = Vec::new();
-    for run in all() {
-        let pairs = common_ranks(first, run)?;
-        let place = |at: usize| pairs.iter().find(|(one, _)| *one == at).map(|(_, other)| *other);
-        places.push((0..first.len()).map(place).collect());
-    }
-    let mut ranked = (Vec::new(), Vec::new());
-    for at in 0..first.len() {
-        let Some(own) = places.iter().map(|run| run[at]).collect::<Option<Vec<_>>>() else { continue };
-        let linked: Vec<_> = all().zip(own).map(|(run, place)| Arc::clone(&run[place].1)).collect();
-        let (one, other) = linked.split_at(before.len());
-        ranked.0.push(first[at].0);
-        ranked.1.push([one.to_vec(), other.to_vec()]);
-    }
-    if ranked.0.is_empty() {
-        return Err(unexpected("a rank that all runs have", "none"));
-    }
-    Ok(ranked)
 }
