@@ -3,6 +3,8 @@ import { copyText } from "../../base/clipboard";
 import { formatCount, formatExact, formatShare } from "../../base/format";
 import { kindColor, type Palette } from "../../base/palette";
 import type { EventDetails } from "../../source/protocol";
+import { benchmarkCommand } from "../benchmark";
+import { idInTrace } from "../event-id";
 import type { Selected } from "../selection";
 import type { Timeline } from "../timeline";
 import { ArgsTable } from "./args-table";
@@ -64,6 +66,7 @@ interface FactsProps {
 
 function Facts({ timeline, details }: FactsProps): JSX.Element {
   const self = Number(details.self_ns);
+  const benchmark = benchmarkCommand(timeline.overview, details);
   return (
     <dl class="ks-column ks-facts">
       <Fact name="duration" title={`${details.dur_ns} ns`}>
@@ -98,8 +101,20 @@ function Facts({ timeline, details }: FactsProps): JSX.Element {
       <Fact name="category">{details.category}</Fact>
       {details.num_children > 0 && <Fact name="events inside">{formatCount(details.num_children)}</Fact>}
       <Fact name="id" title="Position in traceEvents">
-        {details.id - (timeline.overview.parts[details.part]?.first_id ?? 0)}
+        {idInTrace(timeline.overview, details)}
       </Fact>
+      {benchmark && (
+        <Fact name="benchmark">
+          <button
+            type="button"
+            class="ks-link"
+            title={benchmark}
+            onClick={(event) => copyText(benchmark, event.currentTarget)}
+          >
+            Copy as benchmark
+          </button>
+        </Fact>
+      )}
     </dl>
   );
 }
