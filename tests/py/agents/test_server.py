@@ -63,6 +63,7 @@ def test_tools_are_read_only_and_have_schemas(data: Path) -> None:
         assert tool.annotations.read_only_hint
         assert not tool.annotations.open_world_hint
         assert tool.output_schema["type"] == "object"
+        assert tool.input_schema["additionalProperties"] is False
         assert tool.description
         assert len(tool.description) > 80
 
@@ -201,6 +202,7 @@ def test_a_picture_of_a_range(data: Path) -> None:
         ("event", {"trace": TRACE, "event_id": 10**12}, "expected the id of an event"),
         ("event", {"trace": TRACE, "event_id": 4_000_000_000}, "id of an event"),
         ("search", {"trace": TRACE, "text": "x" * 20_000}, "at most 10000 characters"),
+        ("search", {"trace": TRACE, "text": ""}, "found an empty text"),
         ("sql", {"trace": TRACE, "query": "select " + "1," * 20_000 + "1"}, "at most 10000 characters"),
         ("sql", {"trace": TRACE, "query": "select * from nothing"}, "expected a query of the tables events, "),
         ("sql", {"trace": TRACE, "query": "select 1; select 2"}, "2 statements"),
@@ -220,6 +222,52 @@ def test_errors_tell_the_next_call(data: Path, tool: str, arguments: dict[str, A
     assert words in text
     assert "Next call: " in text
     assert len(text) < 2_000
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "next_call"),
+    [
+        ("analyze", {"trace": TRACE, "analysis": "kernels", "iteration": 3}, 'analyze with part={"iteration": ...}'),
+        ("analyze", {"trace": TRACE, "analysis": "kernels", "iteratoin": 3}, 'analyze with part={"iteration": ...}'),
+        ("analyze", {"trace": TRACE, "analysis": "operators", "by": "shape"}, 'analyze with options={"by": ...}'),
+        ("analyze", {"trace": TRACE, "analysis": "idle", "tabel": "gaps"}, "analyze with table instead of tabel"),
+        ("analyze", {"trace": TRACE, "analysis": ["idle"], "ranks": 1}, "analyze with rank instead of ranks"),
+        ("digest", {"trace": "mlp_gloo", "ranks": [1]}, "digest without ranks"),
+        ("digest", {"trace": TRACE, "maxChars": 3_000}, "digest with max_chars instead of maxChars"),
+        ("findings", {"trace": TRACE, "iteration": 3}, "findings without iteration"),
+        ("list_traces", {"folder": "mlp_gloo"}, "list_traces without folder"),
+        ("search", {"trace": TRACE, "query": "mm"}, "search without query"),
+    ],
+)
+def test_unknown_arguments_are_errors(data: Path, tool: str, arguments: dict[str, Any], next_call: str) -> None:
+    unknown = list(arguments)[-1]
+    text = error(data, tool, **arguments)
+    assert f", found {unknown}. Next call: {next_call}" in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "next_call"),
+    [
+        ({"options": {"iteration": 3}}, 'part={"iteration": ...}'),
+        ({"part": {"stack_depth": 2}}, 'options={"stack_depth": ...}'),
+        ({"part": {"modul": "Linear"}}, 'part={"module": ...}'),
+        ({"options": {"nothing": 1}}, "other options"),
+    ],
+)
+def test_unknown_keys_lead_to_their_place(data: Path, arguments: dict[str, Any], next_call: str) -> None:
+    text = error(data, "analyze", trace=TRACE, analysis="operators", **arguments)
+    assert text.endswith(f"Next call: analyze with {next_call}")
+
+
+def test_a_search_without_hits_tells_how_terms_are_written(data: Path) -> None:
+    for text in ("dur>1mss", "kind:nope"):
+        found = answer(data, "search", trace=TRACE, text=text)
+        assert found["num_hits"] == 0
+        assert found["note"].startswith(f"No name of an event contains '{text}'. Terms are dur>1ms")
+    for text in ("stream=abc", "kind:kernel dur>1mss"):
+        assert answer(data, "search", trace=TRACE, text=text)["note"].startswith("No event has all of these terms. ")
+    assert answer(data, "search", trace=TRACE, text="kind:kernel dur>1us")["note"] is None
+    assert answer(data, "search", trace=TRACE, text="aten::mm", offset=1_000)["note"] is None
 
 
 @pytest.mark.parametrize(
@@ -306,8 +354,74 @@ def test_links_that_lead_outside_are_refused(data: Path, tmp_path: Path) -> None
     (served / "beside/torch_et_0.json.gz").symlink_to(outside / "torch_et_0.json.gz")
     listed = {each["name"] for each in answer(served, "list_traces")["recordings"]}
     assert listed == {"beside/kineto_trace_0.json.gz"}
-    for name in ("link.json.gz", "folder", "folder/kineto_trace_0.json.gz", "beside", "beside/kineto_trace_0.json.gz"):
+    for name in ("link.json.gz", "folder", "folder/kineto_trace_0.json.gz"):
         assert "symbolic links" in error(served, "digest", trace=name), name
+    count = {"query": "select count(*) as n from nodes"}
+    for name in ("beside/kineto_trace_0.json.gz", "beside"):
+        assert rows(answer(served, "sql", trace=name, **count)) == [{"n": 0}], name
+    (served / "beside/torch_et_0.json.gz").unlink()
+    shutil.copy(outside / "torch_et_0.json.gz", served / "beside")
+    assert rows(answer(served, "sql", trace="beside/kineto_trace_0.json.gz", **count)) != [{"n": 0}]
+
+
+def opened(folder: Path) -> list[str]:
+    """Lists recordings, and opens each of them."""
+    names = [each["name"] for each in answer(folder, "list_traces")["recordings"]]
+    for name in names:
+        answer(folder, "digest", trace=name)
+    return names
+
+
+@pytest.mark.parametrize("target", ["run", "run/kineto_trace_0.json.gz", "missing", "/etc", "/etc/hostname"])
+@pytest.mark.parametrize("link", ["latest", "run/latest", "run/latest.json.gz", "run/torch_et_1.json.gz"])
+def test_what_is_listed_beside_a_link_can_be_opened(data: Path, tmp_path: Path, link: str, target: str) -> None:
+    shutil.copytree(data / "mlp_gloo", tmp_path / "run")
+    (tmp_path / link).unlink(missing_ok=True)
+    (tmp_path / link).symlink_to(tmp_path / target)
+    assert opened(tmp_path) == ["run", "run/kineto_trace_0.json.gz", "run/kineto_trace_1.json.gz"]
+    assert answer(tmp_path, "analyze", trace="run", analysis="stragglers")["num_rows"] == 2
+    assert "Next call: list_traces()" in error(tmp_path, "digest", trace=link)
+
+
+@pytest.mark.parametrize("name", [TRACE, "transformer_cuda"])
+def test_metrics_behind_a_link_are_left_out(data: Path, tmp_path: Path, name: str) -> None:
+    def counters(folder: Path) -> set[str]:
+        return {row["name"] for row in rows(answer(folder, "sql", trace=name, query="select name from counters"))}
+
+    shutil.copytree(data / "transformer_cuda", tmp_path / "transformer_cuda")
+    all_counters = counters(tmp_path)
+    metrics = tmp_path / "transformer_cuda/metrics_0.jsonl"
+    metrics.unlink()
+    expected = counters(tmp_path)
+    assert expected < all_counters
+    metrics.symlink_to(data / "transformer_cuda/metrics_0.jsonl")
+    assert counters(tmp_path) == expected
+
+
+def test_what_is_listed_can_be_opened(data: Path, tmp_path: Path) -> None:
+    shutil.copytree(data / "mlp_gloo", tmp_path / "run")
+    (tmp_path / "run/other.nsys-rep").write_bytes(b"a report, which would start a program")
+    (tmp_path / "memory").mkdir()
+    for name in ("a.pickle.gz", "b.pickle.gz"):
+        shutil.copy(data / "memory_cuda/trained.pickle.gz", tmp_path / "memory" / name)
+    trace = data / "minimal_cpu/kineto_trace_0.json.gz"
+    (tmp_path / "names").mkdir()
+    if sys.platform == "linux":
+        for name in ("back\\slash.json.gz", os.fsdecode(b"\xff.json.gz"), "10:30.json.gz"):
+            shutil.copy(trace, tmp_path / "names" / name)
+    shutil.copy(trace, tmp_path / "~home.json.gz")
+    names = opened(tmp_path)
+    assert ("names/10:30.json.gz" in names) is (sys.platform == "linux")
+    assert {"run", "memory/a.pickle.gz", "memory/b.pickle.gz"} <= set(names)
+    assert not {"memory", "~home.json.gz", "run/other.nsys-rep"} & set(names)
+    assert "a report of Nsight Systems" in error(tmp_path, "digest", trace="run/other.nsys-rep")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no named pipes")
+def test_a_pipe_is_no_recording(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.json")
+    assert answer(tmp_path, "list_traces")["num_recordings"] == 0
+    assert "expected the name of a recording" in error(tmp_path, "digest", trace="pipe.json")
 
 
 def test_several_folders_have_prefixes(data: Path, tmp_path: Path) -> None:

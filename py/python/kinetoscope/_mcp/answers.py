@@ -99,6 +99,8 @@ class Hits:
     num_hits: int
     offset: int
     next_offset: int | None
+    note: str | None = None
+    """Without hits: how the text was read, and how terms are written."""
 
 
 @dataclass

@@ -11,6 +11,10 @@ from kinetoscope._mcp.quoted import quoted
 from kinetoscope.trace import Trace
 
 _MAX_LISTED = 20
+_TERMS = (
+    "Terms are dur>1ms (also >=, <, <=, and ns, us, s), kind:kernel, cat:cpu_op, id:123 and stream=7, where stream "
+    "stands for any argument. Other text is searched in names"
+)
 
 
 def details(trace: Trace, event: int) -> EventDetails:
@@ -51,12 +55,15 @@ def details(trace: Trace, event: int) -> EventDetails:
 
 
 def hits(trace: Trace, wanted: str, offset: int, limit: int) -> Hits:
-    """Returns events that match a text."""
+    """Returns events that match a text. Raises CallError for an empty text."""
+    if not wanted:
+        raise CallError("expected a part of a name, or terms, found an empty text", f"search with a text. {_TERMS}")
     data, columns = trace.query({"type": "search", "text": wanted, "limit": limit, "from": offset})
     found = [_ref(trace, trace.query({"type": "event", "id": each}).data) for each in columns["id"].tolist()]
     end = offset + len(found)
     count = data["count"]
-    return Hits(found, count, offset, end if found and end < count else None)
+    note = None if count else _no_hits(data["name"])
+    return Hits(found, count, offset, end if found and end < count else None, note)
 
 
 def gap_before(trace: Trace, event: int) -> GapExplanation:
@@ -80,6 +87,14 @@ def expect_event(event: int) -> None:
     """Raises CallError for a number that is no id."""
     if not 0 <= event < 1 << 32:
         raise CallError(f"expected the id of an event, found {event}", "search(trace, text) for ids")
+
+
+def _no_hits(name: str | None) -> str:
+    """Says how a text without hits was read; `name` is all of the text, if it has no term."""
+    problem = (
+        "No event has all of these terms" if name is None else f"No name of an event contains {quoted(name, 100)!r}"
+    )
+    return f"{problem}. {_TERMS}."
 
 
 def _gap(trace: Trace, track: int, time: float, expected: str) -> GapExplanation:

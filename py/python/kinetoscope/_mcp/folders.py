@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
+from kinetoscope._base.system import IS_WINDOWS
 from kinetoscope._mcp.failure import CallError
 from kinetoscope._mcp.quoted import quoted
 from kinetoscope._native import is_execution, is_report, is_trace
@@ -47,19 +48,23 @@ class AllowedFolders:
 
     def find(self, name: str) -> Path:
         """Returns the path of a recording. Raises CallError for a name that leads elsewhere."""
-        if not name or len(name) > _MAX_NAME or "\0" in name or "\\" in name or "://" in name:
+        if not _is_well_formed(name):
             raise _unknown(name)
         parts = PurePosixPath(name).parts
-        if name.startswith(("/", "~")) or ".." in parts or ":" in (parts or ("",))[0]:
+        if _leads_out(name):
             raise CallError(f"expected a name below the served folders, found {quoted(name)}", _LIST)
         path = self._path(parts)
         real = path.resolve()
         root = self._root_of(parts)
         if real != path or not real.is_relative_to(root):
             raise CallError(f"expected a recording without symbolic links, found {quoted(name)}", _LIST)
-        if not real.exists():
+        if not real.is_file() and not real.is_dir():
             raise _unknown(name)
-        self._expect_contained(real, name)
+        if real.is_file() and is_report(real.name):
+            # Reading a report starts a program.
+            raise CallError(f"expected a trace, found a report of Nsight Systems: {quoted(name)}", _LIST)
+        if real.is_dir() and sum(is_trace(each.name) for each in real.iterdir()) > _MAX_VISITED:
+            raise CallError(f"expected a folder of at most {_MAX_VISITED} traces, found more", _LIST)
         return real
 
     def entries(self) -> list[Entry]:
@@ -73,9 +78,12 @@ class AllowedFolders:
                 # An Execution Trace is read with the Kineto trace beside it.
                 main = [file for file in files if not is_execution(file.name)] or files
                 found += [Entry(f"{place}{file.name}", "file", file.stat().st_size, 1) for file in main]
-                if len(main) > 1:
-                    size = sum(file.stat().st_size for file in files)
-                    found.append(Entry(place.rstrip("/") or ".", "job", size, len(files)))
+                # A snapshot of memory is no part of a job.
+                traces = [file for file in files if is_trace(file.name)]
+                if len(set(main).intersection(traces)) > 1 and len(traces) <= _MAX_VISITED:
+                    size = sum(file.stat().st_size for file in traces)
+                    found.append(Entry(place.rstrip("/") or ".", "job", size, len(traces)))
+        found = [entry for entry in found if _is_well_formed(entry.name) and not _leads_out(entry.name)]
         return sorted(found, key=lambda entry: (entry.name.rpartition("/")[0], entry.kind, entry.name))
 
     def _root_of(self, parts: Sequence[str]) -> Path:
@@ -89,22 +97,6 @@ class AllowedFolders:
     def _path(self, parts: Sequence[str]) -> Path:
         root = self._root_of(parts)
         return root.joinpath(*(parts if len(self._roots) == 1 else parts[1:]))
-
-    def _expect_contained(self, path: Path, name: str) -> None:
-        """Raises CallError if reading `path` might open a file outside, or start a program."""
-        if path.is_file():
-            if is_report(path.name):
-                raise CallError(f"expected a trace, found a report of Nsight Systems: {quoted(name)}", _LIST)
-            beside: Iterator[Path] = path.parent.iterdir()
-        else:
-            beside = (Path(folder, each) for folder, folders, files in os.walk(path) for each in [*folders, *files])
-        for number, each in enumerate(beside):
-            if number > _MAX_VISITED:
-                raise CallError(f"expected a folder of at most {_MAX_VISITED} files, found more", _LIST)
-            if each.is_symlink():
-                raise CallError(f"expected a folder without symbolic links, found {quoted(each.name)}", _LIST)
-            if path.is_dir() and is_report(each.name):
-                raise CallError(f"expected traces, found a report of Nsight Systems: {quoted(each.name)}", _LIST)
 
 
 def _walk(root: Path) -> Iterator[tuple[Path, list[Path]]]:
@@ -125,6 +117,19 @@ def _walk(root: Path) -> Iterator[tuple[Path, list[Path]]]:
 
 def _is_recording(name: str) -> bool:
     return (is_trace(name) or name.lower().endswith(_SNAPSHOTS)) and not is_report(name)
+
+
+def _is_well_formed(name: str) -> bool:
+    """Whether a name can be that of a recording: short, in Unicode, no URL, no path of Windows."""
+    is_unicode = not any("\ud800" <= char <= "\udfff" for char in name)
+    has_signs = "\0" in name or "\\" in name or "://" in name
+    return 0 < len(name) <= _MAX_NAME and is_unicode and not has_signs
+
+
+def _leads_out(name: str) -> bool:
+    """Whether a name may lead out of the folders."""
+    has_drive = IS_WINDOWS and ":" in name
+    return name.startswith(("/", "~")) or ".." in PurePosixPath(name).parts or has_drive
 
 
 def _unknown(name: str) -> CallError:

@@ -10,6 +10,7 @@ from kinetoscope import _native
 from kinetoscope._analysis.selection import Selection
 from kinetoscope._mcp.failure import CallError
 from kinetoscope._mcp.quoted import quoted
+from kinetoscope._mcp.suggestion import suggestion
 
 _LOCAL = {"executor", "progress", "rank"}
 """Keys of a selection that concern this process, or have an argument of their own."""
@@ -21,15 +22,23 @@ def request_of(analysis: str, options: dict[str, Any] | None, part: dict[str, An
     if analysis not in known:
         names = ", ".join(known)
         raise CallError(f"expected an analysis of {names}, found {quoted(analysis, 60)}", "analyze with one of these")
-    allowed = {"options": known[analysis], "part": _parts()}
+    allowed = keys_of(analysis)
     for kind, given in (("options", options or {}), ("part", part or {})):
         unknown = sorted(set(given) - allowed[kind])
         if unknown:
             expected = ", ".join(sorted(allowed[kind])) or "none"
+            near = suggestion(unknown[0], allowed)
             raise CallError(
-                f"expected {kind} of {expected}, found {quoted(unknown[0], 60)}", f"analyze with other {kind}"
+                f"expected {kind} of {expected}, found {quoted(unknown[0], 60)}",
+                f"analyze with {near or f'other {kind}'}",
             )
     return {**(options or {}), **(part or {})}
+
+
+def keys_of(analysis: object) -> dict[str, set[str]]:
+    """Returns the keys of `options` and `part`. An unknown analysis has no options."""
+    options = _analyses().get(analysis, set()) if isinstance(analysis, str) else set[str]()
+    return {"options": options, "part": _parts()}
 
 
 @cache

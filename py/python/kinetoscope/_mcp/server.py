@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any
 from kinetoscope import _native
 from kinetoscope._base.optional import needed
 from kinetoscope._mcp import reference
+from kinetoscope._mcp.arguments import expect_known
 from kinetoscope._mcp.failure import CallError
 from kinetoscope._mcp.quoted import quoted
 from kinetoscope._mcp.store import is_of_recording
 
 if TYPE_CHECKING:
     from mcp.server.mcpserver import MCPServer
+    from mcp.server.mcpserver.tools import Tool
 
     from kinetoscope._mcp.toolbox import Toolbox
 
@@ -30,13 +32,14 @@ def build_server(toolbox: Toolbox) -> MCPServer:
     """Builds the server. Raises ImportError without the SDK."""
     with needed("a server for assistants", "kinetoscope[mcp]"):
         from mcp.server.mcpserver import MCPServer
-        from mcp_types import ToolAnnotations
 
-    server = MCPServer("kinetoscope", instructions=_INSTRUCTIONS, version=_native.__version__, log_level="ERROR")
-    reads = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
-    for tool in toolbox.tools:
-        words = inspect.getdoc(tool)
-        server.add_tool(_answering(tool), description=words, annotations=reads, structured_output=True)
+    server = MCPServer(
+        "kinetoscope",
+        instructions=_INSTRUCTIONS,
+        version=_native.__version__,
+        log_level="ERROR",
+        tools=_tools(toolbox),
+    )
     resources: list[tuple[str, str, str, Callable[..., str]]] = [
         ("kinetoscope://schema", "application/json", "All tables and their columns", reference.schema),
         (
@@ -50,6 +53,30 @@ def build_server(toolbox: Toolbox) -> MCPServer:
     for address, kind, words, read in resources:
         server.resource(address, mime_type=kind, description=words)(read)
     return server
+
+
+def _tools(toolbox: Toolbox) -> list[Tool]:
+    """Builds the tools. They refuse unknown arguments, which the SDK drops."""
+    from mcp.server.mcpserver.exceptions import ToolError
+    from mcp.server.mcpserver.tools import Tool
+    from mcp_types import ToolAnnotations
+
+    class StrictTool(Tool):
+        async def run(self, arguments: dict[str, Any], *context: Any, **options: Any) -> Any:
+            try:
+                expect_known(self.name, self.parameters["properties"], arguments)
+            except CallError as error:
+                raise ToolError(f"Error executing tool {self.name}: {error}") from error
+            return await super().run(arguments, *context, **options)
+
+    reads = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
+    tools: list[Tool] = []
+    for call in toolbox.tools:
+        words = inspect.getdoc(call)
+        tool = StrictTool.from_function(_answering(call), description=words, annotations=reads, structured_output=True)
+        tool.parameters["additionalProperties"] = False
+        tools.append(tool)
+    return tools
 
 
 def _answering_read(read: Callable[[str], str]) -> Callable[..., str]:

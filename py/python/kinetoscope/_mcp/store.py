@@ -7,11 +7,10 @@ from pathlib import Path
 from threading import RLock
 
 from kinetoscope import _native
-from kinetoscope._load.job import read_dir
-from kinetoscope._load.read import read
 from kinetoscope._mcp.failure import CallError
 from kinetoscope._mcp.folders import AllowedFolders
 from kinetoscope._mcp.quoted import quoted
+from kinetoscope._mcp.reading import read_file, read_job, unlinked_files
 from kinetoscope.memory import MemorySnapshot
 from kinetoscope.trace import Trace
 from kinetoscope.trace_set import TraceSet
@@ -74,8 +73,8 @@ class TraceStore:
 
 def _read(path: Path, name: str) -> Recording:
     if path.is_dir():
-        return read_dir(path, max_bytes=_MAX_EXPANSION, progress=False)
-    found: object = read(path, max_bytes=_MAX_EXPANSION)
+        return read_job(path, _MAX_EXPANSION)
+    found = read_file(path, _MAX_EXPANSION)
     if isinstance(found, (Trace, TraceSet, MemorySnapshot)):
         return found
     kind = getattr(found, "sort", type(found).__name__)
@@ -84,7 +83,7 @@ def _read(path: Path, name: str) -> Recording:
 
 def _state(path: Path) -> tuple[int, ...]:
     """Size and time of each file of a recording."""
-    files = sorted(path.iterdir()) if path.is_dir() else [path]
+    files = unlinked_files(path) if path.is_dir() else [path]
     return tuple(number for file in files for number in (file.stat().st_size, file.stat().st_mtime_ns))
 
 

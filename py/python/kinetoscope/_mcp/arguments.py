@@ -1,0 +1,26 @@
+"""Arguments of tools: unknown ones are errors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from kinetoscope._mcp.failure import CallError
+from kinetoscope._mcp.quoted import quoted
+from kinetoscope._mcp.requests import keys_of
+from kinetoscope._mcp.suggestion import suggestion
+
+_MAX_NAME = 60
+
+
+def expect_known(tool: str, known: Iterable[str], given: Mapping[str, Any]) -> None:
+    """Raises CallError for an argument that a tool lacks. It names the nearest known one."""
+    names = list(known)
+    unknown = next((name for name in given if name not in names), None)
+    if unknown is None:
+        return
+    keys = keys_of(given.get("analysis")) if "analysis" in names else {}
+    near = suggestion(unknown, {"": names, **{place: keys[place] for place in keys if place in names}})
+    found = quoted(unknown, _MAX_NAME)
+    instead = f"{tool} with {near} instead of {found}" if near else f"{tool} without {found}"
+    raise CallError(f"expected arguments of {', '.join(names)}, found {found}", instead)
