@@ -8,9 +8,7 @@ use pyo3::prelude::*;
 use serde_json::{Value, json};
 
 use crate::interrupt::interruptible;
-use crate::memory::detached;
 use crate::result::{Answered, answered};
-use crate::table::Table;
 use crate::trace::Trace;
 
 /// All analyses with their options, as a JSON list.
@@ -100,13 +98,6 @@ pub(crate) fn gate(
 pub(crate) fn check(py: Python<'_>, traces: Ranked<'_>, request: &str, max_threads: usize) -> PyResult<Answered> {
     let (traces, request) = (linked(traces), request.to_owned());
     answered(interruptible(py, move || kinetoscope::analyze::check(&traces, &request, max_threads))?)
-}
-
-/// Operators of two Execution Traces whose number of calls differs.
-#[pyfunction]
-pub(crate) fn diff_of_nodes(py: Python<'_>, before: PyRef<'_, Trace>, after: PyRef<'_, Trace>) -> PyResult<Table> {
-    let sides = [before.linked(), after.linked()];
-    detached(py, || kinetoscope::analyze::node_changes(&sides[0], &sides[1])).map(Table::new)
 }
 
 /// Compares the flame graphs of two traces.

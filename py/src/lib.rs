@@ -40,8 +40,8 @@ mod _native {
 
     #[pymodule_export]
     use crate::analysis::{
-        analyses_json, analyze, analyze_job, check, diff, diff_of_jobs, diff_of_nodes, flame_changes,
-        flame_changes_of_jobs, gate, typical_trace,
+        analyses_json, analyze, analyze_job, check, diff, diff_of_jobs, flame_changes, flame_changes_of_jobs, gate,
+        typical_trace,
     };
     #[pymodule_export]
     use crate::chart::{Plot, base85, chart};

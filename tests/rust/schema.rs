@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use kinetoscope::analyze::{
-    ANALYSES, AnalysisResult, RankedTrace, analysis, check, diff, diff_jobs, flame_changes, gate, node_changes,
+    ANALYSES, AnalysisResult, RankedTrace, analysis, check, diff, diff_jobs, flame_changes, gate,
 };
 use kinetoscope::link::LinkedTrace;
 use kinetoscope::schema::{ColumnDoc, SchemaTable, column_docs, column_unit, schema, schema_json};
@@ -244,9 +244,8 @@ fn analyses_have_the_documented_tables_on_each_trace() {
         for (name, answer) in answers(&trace) {
             assert_eq!(shapes(&answer, 0), documented(name), "{name} of {folder}");
         }
-        let nodes = shape(&*node_changes(&trace, &trace), 0);
-        let changes = [shapes(&diff(&trace, &trace, "{}").unwrap(), 0), vec![nodes]].concat();
-        assert_eq!(changes, documented("diff"), "{folder}");
+        let changes = diff(&trace, &trace, "{}").unwrap();
+        assert_eq!(shapes(&changes, 0), documented("diff"), "{folder}");
         let flames = flame_changes(&trace, &trace, "{}").unwrap();
         assert_eq!(shapes(&flames, 0), documented("diff_flamegraph"), "{folder}");
         let run = [vec![(None, Arc::clone(&trace))]];

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-Step = Callable[[], None]
+Step = Callable[[], object]
 
 
 def mlp() -> Step:
@@ -114,8 +114,8 @@ MODELS: dict[str, Callable[[], Step]] = {
 
 
 @contextmanager
-def without_collector() -> Iterator[None]:
-    """Keeps Python from freeing older tensors meanwhile, which would lower the memory that is counted."""
+def without_collector() -> Generator[None]:
+    """Keeps Python from freeing older tensors meanwhile: that would lower the counted memory."""
     gc.collect()
     gc.disable()
     try:
@@ -126,11 +126,16 @@ def without_collector() -> Iterator[None]:
 
 def record(name: str, folder: Path) -> Path:
     """Records one training step of a model, after two others."""
-    import kinetoscope as ks
     import torch
 
     torch.manual_seed(0)
-    step = MODELS[name]()
+    return record_step(MODELS[name](), folder)
+
+
+def record_step(step: Step, folder: Path) -> Path:
+    """Records a step, after two others."""
+    import kinetoscope as ks
+
     step()
     step()
     options: dict[str, Any] = {"execution_trace": "same", "profile_memory": True}

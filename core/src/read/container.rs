@@ -73,7 +73,9 @@ impl Container {
             Self::Perfetto => "a Perfetto trace",
             #[cfg(feature = "xspace")]
             Self::XSpace => "an XSpace of XLA's profiler",
-            Self::Metrics => "sampled metrics of ks.profile (read the trace beside them, or the folder with ks.read_dir)",
+            Self::Metrics => {
+                "sampled metrics of ks.profile (read the trace beside them, or the folder with ks.read_dir)"
+            }
             Self::Empty => "an empty file",
             Self::Other(words) => words,
         }

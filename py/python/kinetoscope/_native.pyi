@@ -33,7 +33,6 @@ __all__ = [
     "communications",
     "diff",
     "diff_of_jobs",
-    "diff_of_nodes",
     "events_of_flight",
     "execution_beside",
     "fitting",
@@ -249,7 +248,6 @@ def answer_of_replies(
     traces: Sequence[tuple[int | None, Trace]], replies: Sequence[Sequence[bytes]], name: str, request: str
 ) -> tuple[list[Table], str | None, Plot | None]: ...
 def diff(before: Trace, after: Trace, request: str) -> tuple[list[Table], str | None, Plot | None]: ...
-def diff_of_nodes(before: Trace, after: Trace) -> Table: ...
 def diff_of_jobs(
     before: Sequence[tuple[int | None, Trace]],
     after: Sequence[tuple[int | None, Trace]],

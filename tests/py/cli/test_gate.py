@@ -143,7 +143,7 @@ def test_budgets(
     assert main(["check", trace]) == 2
     assert "no such file: kinetoscope.toml" in capsys.readouterr().err
     budget = tmp_path / "kinetoscope.toml"
-    budget.write_text('[budget]\nstep = "2 ms"\nforbid = ["host_device_sync"]\n')
+    budget.write_text('[budget]\nstep = "2 ms"\nforbid = ["recompilation"]\n')
     assert main(["check", trace]) == 0
     assert "passed: 2 budgets" in capsys.readouterr().out
     budget.write_text('[budget]\nstep = "0.1 ms"\npeak_memory = "20 GiB"\n')

@@ -53,7 +53,10 @@ LINES: dict[str, tuple[list[str], list[str]]] = {
     "mcp": ([], ["traces", "more", "--max-memory", "2GB"]),
     "run": (["train.py"], []),
     "nsys": ([], ["-o", "x", "--", "python", "train.py"]),
-    "bench": (["t.json"], ["--operator", "aten::mm", "--top", "3", "--namespaces", "fbgemm", "-o", "x", *READING]),
+    "bench": (
+        ["t.json"],
+        ["--operator", "aten::mm", "--top", "3", "--event", "3", "--namespaces", "fbgemm", "-o", "x", *READING],
+    ),
     "replay": (
         ["t.json"],
         ["--mode", "compute", "--dry-run", "--skip", "aten::mm", "--node-id", "3", "--timeout", "1.5", *WRITING],

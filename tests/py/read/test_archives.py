@@ -175,5 +175,5 @@ def test_a_member_that_cannot_be_unpacked_is_named() -> None:
 def test_errors() -> None:
     with pytest.raises(ks.TraceError, match=r"expected traces in the archive, found a.txt \(.*text.*\)"):
         ks.read(tarred({"a.txt": b"text"}))
-    with pytest.raises(OSError, match="expected a readable file"):
+    with pytest.raises(ks.TraceError, match="expected an archive, found a damaged one"):
         ks.read(zipped({"a.json": JSON, "b.json": JSON})[:200])

@@ -107,6 +107,21 @@ def test_comparison_with_the_original(recordings: dict[str, Path], tmp_path: Pat
     nodes = {row[0]: row[1:] for row in changes.tables["diff_nodes"].select("name", "status", "change_count").rows()}
     assert "aten::addmm" not in nodes, "as often as before"
     assert nodes["aten::linear"][0] == "removed", "its parts ran"
+    recorded = dict(changes.tables["diff_recorded"].select("kind", "is_compared").rows())
+    assert recorded["Execution Trace nodes"]
+    of_folders = ks.diff(recordings["mlp"], tmp_path / "again").tables["diff_nodes"]
+    assert {row[0]: row[1:] for row in of_folders.select("name", "status", "change_count").rows()} == nodes
+
+
+def test_folders_of_execution_traces_alone_are_compared_by_node(recordings: dict[str, Path], tmp_path: Path) -> None:
+    for name in ("mlp", "convolution"):
+        path = next(recordings[name].glob("torch_et*"))
+        (tmp_path / name).mkdir()
+        (tmp_path / name / path.name).write_bytes(path.read_bytes())
+    found = ks.diff(tmp_path / "mlp", tmp_path / "convolution")
+    assert found.name == "diff_nodes"
+    assert "aten::convolution" in {name for (name,) in found.select("name").rows()}
+    assert ks.diff(tmp_path / "mlp", tmp_path / "mlp").reason == "the Execution Traces have the same operators"
 
 
 def test_execution_traces_alone_are_compared_by_node(recordings: dict[str, Path], data: Path) -> None:
@@ -137,6 +152,13 @@ def test_operators_are_left_out_and_counted(recordings: dict[str, Path]) -> None
     assert ("aten::relu", 1, 0, "left out (skip)") in result.select("name", "num_calls", "num_run", "reason").rows()
     assert result.coverage is not None
     assert 0.9 < result.coverage < 1
+    whole = replayed(recordings["mlp"], skip=["aten::linear"])
+    reasons = {row[0]: row[1:] for row in whole.select("name", "num_calls", "num_run", "reason").rows()}
+    assert reasons["aten::linear"] == (2, 0, "left out (skip)"), "with its parts"
+    assert "aten::addmm" not in reasons
+    for is_dry in (True, False):
+        with pytest.raises(ValueError, match=r"run as a whole \(aten::relu\b.*\), found aten::rellu"):
+            replayed(recordings["mlp"], skip=["aten::rellu"], dry_run=is_dry)
 
 
 # --- replacements -------------------------------------------------------------------------------------------------
@@ -251,10 +273,12 @@ def test_two_ranks_with_their_communications(tmp_path: Path) -> None:
 # --- hostile traces -----------------------------------------------------------------------------------------------
 
 
+NOTHING: dict[str, list[Any]] = {"values": [], "shapes": [], "types": [], "strides": []}
+
+
 def written(folder: Path, nodes: list[dict[str, Any]]) -> Path:
-    empty: dict[str, list[object]] = {"values": [], "shapes": [], "types": [], "strides": []}
     root = {"id": 1, "name": "[pytorch|profiler|execution_trace|process]", "ctrl_deps": 1, "attrs": []}
-    listed = [{**root, "inputs": empty, "outputs": empty}, *nodes]
+    listed = [{**root, "inputs": NOTHING, "outputs": NOTHING}, *nodes]
     path = folder / "torch_et_0.json"
     path.write_text(json.dumps({"schema": "1.1.1-chakra.0.0.4", "pid": 1, "nodes": listed}))
     return path
@@ -308,6 +332,67 @@ def test_too_much_memory_is_refused_before_anything_is_made(tmp_path: Path) -> N
         replayed(small, max_memory_bytes=1 << 10)
 
 
+def test_sizes_among_the_arguments_count_as_memory(tmp_path: Path) -> None:
+    schema = "aten::ones(SymInt[] size, *, ScalarType? dtype=None) -> Tensor"
+    ones = node("aten::ones", schema, [2, 3])
+    ones["inputs"] = {**NOTHING, "values": [[1 << 37], 6], "shapes": [[[]], []], "types": ["GenericList[Int]", "Int"]}
+    with pytest.raises(ValueError, match="found one that needs 512 GiB"):
+        replayed(written(tmp_path, [ones]))
+    assert "memory on cpu: 512 GiB at the peak" in replayed(written(tmp_path, [ones]), dry_run=True).notes[0]
+    arange = node("aten::arange", "aten::arange(Scalar end) -> Tensor", [2, 3])
+    arange["inputs"] = {**NOTHING, "values": [1 << 40], "shapes": [[]], "types": ["Int"]}
+    result = replayed(written(tmp_path, [arange]), max_memory_bytes=1 << 20)
+    assert result.select("reason").rows() == [("expected results of 1 MiB at most, found 8 TiB",)]
+
+
+def test_a_layout_that_cannot_be_made_is_the_reason_of_its_operator(tmp_path: Path) -> None:
+    schema = "aten::ones(SymInt[] size, *, Layout? layout=None) -> Tensor"
+    ones = node("aten::ones", schema, [2])
+    ones["inputs"] = {**NOTHING, "values": [[2], 1], "shapes": [[[]], []], "types": ["GenericList[Int]", "Int"]}
+    path = written(tmp_path, [ones, node("aten::relu", RELU, [2], 3)])
+    for is_dry in (True, False):
+        rows = replayed(path, dry_run=is_dry).select("name", "num_run", "reason").rows()
+        assert ("aten::ones", 0, "expected a strided layout, found sparse_coo") in rows
+        assert ("aten::relu", 1, None) in rows
+
+
+def test_strides_that_no_trace_records_are_those_of_torch(tmp_path: Path) -> None:
+    one, other = [7, 8, 0, 6, 4, "cpu"], [9, 8, 0, 6, 4, "cpu"]
+    turned = node("aten::t", "aten::t(Tensor(a) self) -> Tensor(a)", [2, 3])
+    turned["outputs"] = {**turned["inputs"], "values": [other], "shapes": [[3, 2]]}
+    product = node("aten::mm", "aten::mm(Tensor self, Tensor mat2) -> Tensor", [3, 3], 3)
+    product["inputs"] = {
+        "values": [other, one],
+        "shapes": [[3, 2], [2, 3]],
+        "types": ["Tensor(float)"] * 2,
+        "strides": [[], []],
+    }
+    product["outputs"] = {**product["outputs"], "values": [[10, 11, 0, 9, 4, "cpu"]]}
+    seen: list[Any] = []
+
+    def mm(one: Any, other: Any) -> Any:
+        seen.append((one.stride(), other.stride()))
+        return one @ other
+
+    result = replayed(written(tmp_path, [turned, product]), replace={"aten::mm": mm})
+    assert (result.coverage, result.checks) == (1.0, ["aten::mm replaced: compared 1 call, all results agree"])
+    assert seen[-1] == ((1, 3), (3, 1))
+    assert not any("another shape" in note for note in result.notes)
+
+
+def test_compiled_regions_without_kernels_are_told(tmp_path: Path) -> None:
+    region = node("## Call CompiledFxGraph fabc ##", "", [2])
+    inside = {**node("aten::relu", RELU, [2], 3), "ctrl_deps": 2}
+    told = "1 run of compiled graphs without recorded kernels"
+    path = written(tmp_path, [region, inside])
+    for is_dry in (True, False):
+        assert replayed(path, dry_run=is_dry).notes[0].startswith(told)
+    assert not any(told in note for note in replayed(path, node_id=3, dry_run=True).notes)
+    kernel: dict[str, Any] = {**node("triton_add_0", "", [2], 4), "ctrl_deps": 2}
+    kernel["attrs"] = [*kernel["attrs"], {"name": "kernel_backend", "type": "string", "value": "triton"}]
+    assert not any(told in note for note in replayed(written(tmp_path, [region, inside, kernel]), dry_run=True).notes)
+
+
 def test_nodes_that_are_their_own_ancestors_end(tmp_path: Path) -> None:
     first, second = node("aten::relu", RELU, [2], 2), node("aten::relu", RELU, [2], 3)
     first["ctrl_deps"], second["ctrl_deps"] = 3, 2
@@ -327,6 +412,9 @@ def test_options_are_checked(tmp_path: Path) -> None:
         replayed(path, mode="half")
     with pytest.raises(ValueError, match="expected num_replays of at least 1, found 0"):
         replayed(path, num_replays=0)
+    for device in ("zzz", "cuda:99", "meta"):
+        with pytest.raises(ValueError, match=rf"expected a device of this machine \(cpu.*\), found {device}"):
+            replayed(path, device=device)
     with pytest.raises(ValueError, match="expected an Execution Trace, found none"):
         replayed(kineto(tmp_path))
 

@@ -65,6 +65,7 @@ use side::DiffSide;
 /// * `diff_device_work`: device work by class; `diff_kernels` adds up to it
 /// * `diff_iterations`, `diff_operators`, `diff_shapes`, `diff_kernels`, `diff_modules`
 /// * `diff_structure`: calls and kernels that were added, removed or replaced
+/// * `diff_nodes`: operators of two Execution Traces whose number of calls differs
 ///
 /// # Errors
 /// When the part is in neither trace or the request asks for something else.
@@ -85,7 +86,15 @@ use side::DiffSide;
 pub fn diff(before: &Arc<LinkedTrace>, after: &Arc<LinkedTrace>, request: &str) -> Result<AnalysisResult, Error> {
     let (wanted, _) = parse_request(&[], request)?;
     let both = |wanted: &SelectionRequest| Ok(answer(&[Selection::of(before, wanted)?, Selection::of(after, wanted)?]));
-    if wanted.by_phase { stacked_by_phase(&wanted.of_phases(&[before, after])?, both) } else { both(&wanted) }
+    if wanted.by_phase {
+        return stacked_by_phase(&wanted.of_phases(&[before, after])?, both);
+    }
+    let found = both(&wanted)?;
+    #[cfg(feature = "python-reports")]
+    if nodes::have_nodes(before, after) {
+        return Ok(nodes::with_nodes(found, before, after));
+    }
+    Ok(found)
 }
 
 /// Compares two parts of one trace, or of two: see [`diff`].
@@ -117,13 +126,21 @@ pub fn diff_jobs(
             Ok([Selection::of(&before[*at].1, wanted)?, Selection::of(&after[*to].1, wanted)?])
         };
         let selections: Vec<_> = pairs.iter().map(both).collect::<Result<_, Error>>()?;
-        Ok(AnalysisResult::stacked(&ranks, &each(max_threads, selections.len(), |at| answer(&selections[at]))))
+        Ok::<_, Error>(each(max_threads, selections.len(), |at| answer(&selections[at])))
     };
     if !wanted.by_phase {
-        return all(&wanted);
+        let answers = all(&wanted)?;
+        #[cfg(feature = "python-reports")]
+        let answers = {
+            let traces = || pairs.iter().map(|(at, to)| (&*before[*at].1, &*after[*to].1));
+            let has_nodes = traces().all(|(one, other)| nodes::have_nodes(one, other));
+            let with_nodes = |(found, (one, other))| nodes::with_nodes(found, one, other);
+            if has_nodes { answers.into_iter().zip(traces()).map(with_nodes).collect() } else { answers }
+        };
+        return Ok(AnalysisResult::stacked(&ranks, &answers));
     }
     let traces: Vec<&LinkedTrace> = before.iter().chain(after).map(|(_, linked)| &**linked).collect();
-    stacked_by_phase(&wanted.of_phases(&traces)?, all)
+    stacked_by_phase(&wanted.of_phases(&traces)?, |wanted| Ok(AnalysisResult::stacked(&ranks, &all(wanted)?)))
 }
 
 fn answer(selections: &[Selection<'_>; 2]) -> AnalysisResult {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::analyze::result::AnalysisResult;
 use crate::link::LinkedTrace;
 use crate::sort;
 use crate::table::{Table, TableRows, int, json, put, put_name, text};
@@ -15,6 +16,25 @@ struct NodeCountChange {
     shapes: String,
     counts: [i64; 2],
     ids: [Option<i64>; 2],
+}
+
+/// Adds the changes of nodes to the comparison of two traces that both have some. Without events,
+/// theirs is the first table.
+pub(super) fn with_nodes(mut found: AnalysisResult, before: &LinkedTrace, after: &LinkedTrace) -> AnalysisResult {
+    let nodes = node_changes(before, after);
+    if [before, after].iter().any(|linked| !linked.trace.events.is_empty()) {
+        found.tables.push(nodes);
+        return found;
+    }
+    found.reason = (nodes.num_rows() == 0).then_some("the Execution Traces have the same operators".into());
+    found.plot = None;
+    found.tables.insert(0, nodes);
+    found
+}
+
+/// Whether both traces have nodes.
+pub(super) fn have_nodes(before: &LinkedTrace, after: &LinkedTrace) -> bool {
+    [before, after].iter().all(|linked| !linked.trace.nodes.is_empty())
 }
 
 /// The operators whose number of calls differs between two Execution Traces, the largest

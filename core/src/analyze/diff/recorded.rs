@@ -34,6 +34,7 @@ pub(super) struct ComparedKinds {
     pub(super) shapes: bool,
     pub(super) modules: bool,
     pub(super) iterations: bool,
+    nodes: bool,
 }
 
 /// A kind of data in both traces.
@@ -132,6 +133,7 @@ impl ComparedKinds {
             shapes: both(|counts| counts.shapes),
             modules: both(|counts| counts.modules),
             iterations: both(|counts| counts.iterations),
+            nodes: cfg!(feature = "python-reports") && both(|counts| counts.nodes),
         }
     }
 }
@@ -166,7 +168,7 @@ pub(super) fn recorded(sides: &[DiffSide<'_>; 2]) -> Vec<RecordedKind> {
         row("modules", |counts| counts.modules, Some(compared.modules)),
         row("iterations", |counts| counts.iterations, Some(compared.iterations)),
         row("memory events", |counts| counts.memory, None),
-        row("Execution Trace nodes", |counts| counts.nodes, None),
+        row("Execution Trace nodes", |counts| counts.nodes, Some(compared.nodes)),
     ]
 }
 

@@ -109,23 +109,12 @@ def diff(
         raise TypeError(f"expected two traces, two jobs or two memory snapshots, found {sides}")
     one, other = before._native, after._native  # noqa: SLF001 - the core compares traces
     return Differences(
-        _with_nodes(_native.diff(one, other, request), before, after),
+        _native.diff(one, other, request),
         [Part(before, "before"), Part(after, "after")],
         request,
         lambda options: _native.flame_changes(one, other, options),
         GateSides(([(before.rank, one)], [(after.rank, other)]), Trace, None),
     )
-
-
-def _with_nodes(found: _Result, before: Trace, after: Trace) -> _Result:
-    """Adds the changes of nodes, if both traces have any: as the first table if none has events."""
-    if not (len(before.nodes) and len(after.nodes)):
-        return found
-    nodes = _native.diff_of_nodes(before._native, after._native)  # noqa: SLF001 - the core compares traces
-    tables, reason, plot = found
-    if before.num_events or after.num_events:
-        return [*tables, nodes], reason, plot
-    return [nodes, *tables], None if len(nodes) else "the Execution Traces have the same operators", None
 
 
 def _opened(side: str, source: object) -> Trace | TraceSet | MemorySnapshot:

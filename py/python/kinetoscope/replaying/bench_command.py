@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from kinetoscope._base.tell import tell, tell_problem
-from kinetoscope._cli.arguments import command, count, names
+from kinetoscope._cli.arguments import command, count, integer, names
 from kinetoscope._cli.reading import ReadingOptions, add_rank, add_reading, add_trace, read_trace
 from kinetoscope._cli.terminal import busy
 from kinetoscope._io.inputs import refuse_input
@@ -23,6 +23,7 @@ class BenchOptions(NamedTuple):
 
     trace: str
     rank: int | None
+    event: int | None
     operator: list[str] | None
     top: int | None
     namespaces: list[str]
@@ -34,6 +35,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     add_trace(parser)
     selection = parser.add_argument_group("Selection")
     add_rank(selection)
+    selection.add_argument("--event", type=integer, metavar="ID", help="the operator of this event (id in events)")
     selection.add_argument(
         "--operator", action="append", metavar="NAME", help="only this operator, such as aten::bmm; repeatable"
     )
@@ -58,14 +60,16 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _bench(options: BenchOptions) -> None:
-    from kinetoscope.replaying.operators.benchmark import Benchmark, most_time
+    from kinetoscope.replaying.operators.benchmark import Benchmark
 
-    limit = options.top if options.top is not None else (10 if options.output else 1)
+    if options.event is not None and (options.operator or options.top is not None):
+        raise ValueError("expected --event without --operator and --top, found both")
+    limit = options.top if options.top is not None else (10 if options.output and options.event is None else 1)
     if limit != 1 and options.output is None:
         raise ValueError(f"expected -o FOLDER for {limit} scripts, found none")
     trace = _one(read_trace(options.trace, options.reading), options.rank)
     with busy("writing benchmarks"):
-        found = list(most_time(trace, options.operator or [], limit, options.namespaces))
+        found = _found(trace, options, limit)
     for each in found:
         if not isinstance(each, Benchmark):
             tell_problem(each)
@@ -76,6 +80,14 @@ def _bench(options: BenchOptions) -> None:
         tell(scripts[0].text.rstrip("\n"))
     else:
         _write(scripts, options.output)
+
+
+def _found(trace: Trace, options: BenchOptions, limit: int) -> list[Benchmark | str]:
+    from kinetoscope.replaying.operators.benchmark import benchmark, most_time
+
+    if options.event is not None:
+        return [benchmark(trace, options.event, namespaces=options.namespaces)]
+    return list(most_time(trace, options.operator or [], limit, options.namespaces))
 
 
 def _write(scripts: list[Benchmark], folder: Path) -> None:

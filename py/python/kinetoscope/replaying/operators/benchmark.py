@@ -10,24 +10,24 @@ from typing import TYPE_CHECKING, Any
 
 from kinetoscope.replaying.operators.allowed import refusal
 from kinetoscope.replaying.operators.call import COLUMNS, EVENT_COLUMNS, OperatorCall, event_call, node_call
+from kinetoscope.replaying.operators.communication_command import communicates, communication_reason
 from kinetoscope.replaying.operators.kernel import kernel_script
 from kinetoscope.replaying.operators.literal import comment
 from kinetoscope.replaying.operators.recorded import RecordedOperator, chosen, operators
 from kinetoscope.replaying.operators.script import ScriptFacts, script
-from kinetoscope.replaying.operators.value import RefusedValueError
+from kinetoscope.replaying.operators.value import RefusedValueError, TensorValue
 
 if TYPE_CHECKING:
     from kinetoscope.trace import Trace
-
-_COLLECTIVES = ("c10d::", "_c10d_functional::", "record_param_comms", "gloo:", "nccl:")
 
 
 class Benchmark:
     """A script that measures one recorded operator. Returned by `Trace.benchmark`.
 
-    The script needs torch only, and at most 80 lines. It makes inputs with the recorded shapes,
-    types, strides, offsets and shared storages. It prints the recorded, the measured and the
-    roofline time. Its head lists the facts that no trace records, such as values.
+    The script needs torch only, and has at most 80 lines, beside the source of a generated kernel.
+    It makes inputs with the recorded shapes, types, strides, offsets and shared storages. It
+    prints the recorded, the measured and the roofline time. Its head lists the facts that no trace
+    records, such as values.
     """
 
     def __init__(self, text: str, recorded: RecordedOperator) -> None:
@@ -97,10 +97,8 @@ def _or_reason(trace: Trace, recorded: RecordedOperator, namespaces: Sequence[st
 def of_recorded(trace: Trace, recorded: RecordedOperator, namespaces: Sequence[str] = ()) -> Benchmark:
     """Writes the benchmark of an operator. Raises RefusedValueError if its call cannot be made."""
     source = os.path.basename(trace.execution_source or trace.source or "a trace")  # noqa: PTH119 - a path or a URL
-    if recorded.name.startswith(_COLLECTIVES):
-        raise RefusedValueError(
-            "it communicates: run kinetoscope replay-comms --trace-path FOLDER --allow-ops with its name"
-        )
+    if communicates(recorded.name):
+        raise RefusedValueError(communication_reason(trace, recorded.name, recorded.node_id))
     facts = ScriptFacts(
         source,
         recorded.mean_ns,
@@ -127,6 +125,10 @@ def _call(trace: Trace, recorded: RecordedOperator, node: Sequence[Any] | None) 
         if event is None:
             raise RefusedValueError("neither shapes nor a signature are recorded")
         found = event_call(event, "cuda:0" if recorded.is_device_time else "cpu")
+        if event[EVENT_COLUMNS.index("input_strides")] and any(
+            isinstance(each.value, TensorValue) and each.value.is_assumed for each in found.arguments
+        ):
+            raise RefusedValueError("a tensor has no strides: it is sparse")
     return found
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from kinetoscope.replaying.operators.literal import torch_name
 from kinetoscope.replaying.operators.schema import Parameter, Signature, qualified, signature
 from kinetoscope.replaying.operators.value import (
     OpaqueValue,
@@ -83,7 +85,11 @@ def node_call(row: Sequence[Any]) -> OperatorCall:
 
 
 def _checked(value: Value, parameter: Parameter) -> Value:
-    """Refuses values that no trace records. Generator and stream are those of the device."""
+    """Refuses values that no trace records or no replay makes.
+
+    Generator and stream are those of the device.
+    """
+    torch_name(value, parameter)
     if isinstance(value, OpaqueValue):
         if parameter.type == "Stream":
             return value
@@ -148,7 +154,8 @@ def _literal(text: Any) -> Value:
     if text in words:
         return words[text]
     try:
-        found = json.loads(text.replace("True", "true").replace("False", "false"))
+        plain = re.sub(r"(\d)\.(?!\d)", r"\1.0", text)  # torch writes 1. for a float, which is not JSON
+        found = json.loads(plain.replace("True", "true").replace("False", "false"))
     except (ValueError, RecursionError):
         raise RefusedValueError("an argument is not a number or a list of numbers") from None
     items = found if isinstance(found, list) else [found]

@@ -7,10 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, NamedTuple, final
 
+from kinetoscope._base import text
 from kinetoscope.replaying.operators.prepared import PreparedUnit, Storages, is_number
 from kinetoscope.replaying.operators.saved_values import SavedValues
-from kinetoscope.replaying.operators.storage import StoragePlan
+from kinetoscope.replaying.operators.sizes import has_large_number
+from kinetoscope.replaying.operators.storage import EXTERNAL, StoragePlan
 from kinetoscope.replaying.operators.unit import Unit, UnitKind
+from kinetoscope.replaying.operators.value import RefusedValueError
 
 if TYPE_CHECKING:
     from kinetoscope.replaying.operators.machine import Machine
@@ -33,6 +36,8 @@ class EngineParts(NamedTuple):
     replaced: Replacements
     communicate: Communicate | None
     """Runs the communications of a unit; None without other ranks."""
+    memory_limit: int | None = None
+    """Maximum bytes that an operator may take."""
 
 
 @final
@@ -42,6 +47,7 @@ class Engine:
     def __init__(self, machine: Machine, units: Sequence[Unit], plan: StoragePlan, parts: EngineParts) -> None:
         self._machine, self._plan = machine, plan
         self._communicate, self._replaced = parts.communicate, parts.replaced
+        self._memory_limit = parts.memory_limit
         self._storages = Storages(machine, plan)
         self.prepared = [
             PreparedUnit(machine, unit, places, parts.kernels.get(unit.node_id))
@@ -68,7 +74,11 @@ class Engine:
         return self._storages.peak_bytes
 
     def make_inputs(self) -> None:
-        """Makes parameters, inputs and all else that exists before the first operator."""
+        """Makes parameters, inputs and all else that exists before the first operator.
+
+        Call this before each pass: values that the last one changed would drift, out of their range
+        or to infinity.
+        """
         with self._machine.like_training():
             self._storages.make_external()
 
@@ -96,7 +106,6 @@ class Engine:
 
     def _run(self, run: Callable[..., Any]) -> None:
         with self._machine.like_training():
-            self._storages.make_external()
             for at, each in enumerate(self.prepared):
                 self._step(at, each, run)
                 self._storages.free(self._plan.freed_after.get(at, []))
@@ -110,35 +119,67 @@ class Engine:
             return
         made: Any = None
         if each.can_run and each.operator is not None:
+            try:
+                made = self._made(at, each, each.operator, run)
+            except Exception as error:
+                if self._replaced.function(each.unit.name):
+                    raise
+                each.reason = _reason(error)
+        self._take(at, each, made)
+
+    def _made(self, at: int, each: PreparedUnit, operator: Operator, run: Callable[..., Any]) -> Any:
+        """Runs an operator on its arguments of this moment."""
+        with self._machine.unrecorded():
             for place, content in each.saved.items():
                 self._storages.tensor(each.places.inputs[place]).copy_(content)
             given, named = each.arguments(self._storages.tensor)
-            for key, value, known in each.indices(given):
+            for key, value, known in each.indices(given, named):
                 if key in each.fits_always:
-                    value.remainder_(known.end)
-            made = run(at, each, self._replaced.function(each.unit.name) or each.operator, given, named)
-            del given, named
-        self._take(at, each, made)
+                    self._machine.filling.fit(value, known)
+        return run(at, each, self._replaced.function(each.unit.name) or operator, given, named)
 
     def _checked(
         self, _at: int, each: PreparedUnit, operator: Operator, given: list[Any], named: dict[str, Any]
     ) -> Any:
-        for key, value, known in each.indices(given):
-            if self._machine.fit_index(value, known):
-                each.fits_always.add(key)
-        try:
-            if each.operator is not None and operator is not each.operator and self._replaced.function(each.unit.name):
-                made = self._replaced.compare(each.unit.name, each.unit.node_id, each.operator, (given, named))
-            else:
-                made = operator(*given, **named)
-            made = self._with_numbers(each, operator, made)
-            self._machine.finish()
-        except Exception as error:
-            if each.unit.kind == UnitKind.COMMUNICATION or self._replaced.function(each.unit.name):
-                raise
-            each.reason = f"it fails here: {' '.join(str(error).split())[:_MAX_REASON]}"
-            return None
+        if each.unit.kind == UnitKind.COMMUNICATION:
+            return operator()
+        self._expect_memory(each, given, named)
+        self._fit(each, given, named)
+        own = each.operator
+        if own is not None and operator is not own and self._replaced.function(each.unit.name):
+            made = self._replaced.compare(each.unit.name, each.unit.node_id, own, (given, named))
+        else:
+            made = operator(*given, **named)
+        made = self._with_numbers(each, operator, made)
+        self._machine.finish()
         return made
+
+    def _expect_memory(self, each: PreparedUnit, given: list[Any], named: dict[str, Any]) -> None:
+        """Refuses an operator whose numbers make results that are larger than the limit."""
+        call, limit = each.unit.call, self._memory_limit
+        if call is None or each.operator is None or limit is None or not has_large_number(call):
+            return
+        needed = self._machine.result_bytes(each.operator, given, named)
+        if needed is None or needed > limit:
+            found = "an unknown size" if needed is None else text.size(needed)
+            raise RefusedValueError(f"expected results of {text.size(limit)} at most, found {found}")
+
+    def _fit(self, each: PreparedUnit, given: list[Any], named: dict[str, Any]) -> None:
+        """Makes the values that select valid, and notes those that each pass must make valid.
+
+        Those that operators compute may be valid now, and invalid in the next pass.
+        """
+        filling = self._machine.filling
+        for key, value, known in each.indices(given, named):
+            fits = filling.fits(value, known)
+            if not fits:
+                filling.fit(value, known)
+            if not fits or (self._is_computed(each, key) and not known.is_exact):
+                each.fits_always.add(key)
+
+    def _is_computed(self, each: PreparedUnit, key: tuple[int, int]) -> bool:
+        life = self._plan.lives[each.place_of(key).life]
+        return life.born != EXTERNAL or life.is_written
 
     def _with_numbers(self, each: PreparedUnit, operator: Operator, made: Any) -> Any:
         """Runs an operator again with numbers, not tensors, if its result has another type."""
@@ -160,3 +201,9 @@ class Engine:
             if not all(fits):
                 self.mismatches[at] = self.mismatches.get(at, 0) + 1
         self._storages.stand_in(outputs)
+
+
+def _reason(error: Exception) -> str:
+    """Says why an operator is left out."""
+    told = " ".join(str(error).split())[:_MAX_REASON]
+    return told if isinstance(error, RefusedValueError) else f"it fails here: {told}"

@@ -16,6 +16,7 @@ _TYPES = (
 SCALAR_TYPES = {number: name for number, name in enumerate(_TYPES) if name}
 """Names in torch of the numbers that traces record for types of elements."""
 LAYOUTS = {0: "strided"}
+_OTHER_LAYOUTS = ("sparse_coo", "sparse_csr", "_mkldnn", "sparse_csc", "sparse_bsr", "sparse_bsc", "jagged")
 MEMORY_FORMATS = {0: "contiguous_format", 1: "preserve_format", 2: "channels_last", 3: "channels_last_3d"}
 _NAMED = {"ScalarType": SCALAR_TYPES, "Layout": LAYOUTS, "MemoryFormat": MEMORY_FORMATS}
 
@@ -30,8 +31,14 @@ def torch_name(value: Value, parameter: Parameter | None) -> str | None:
         return None
     name = _NAMED[kind].get(value) if isinstance(value, int) else None
     if name is None:
-        raise RefusedValueError(f"unknown {kind}")
+        raise RefusedValueError(_unknown(kind, value))
     return name
+
+
+def _unknown(kind: str, value: Value) -> str:
+    if kind == "Layout" and isinstance(value, int) and 0 < value <= len(_OTHER_LAYOUTS):
+        return f"expected a strided layout, found {_OTHER_LAYOUTS[value - 1]}"
+    return f"unknown {kind}"
 
 
 def literal(value: Value, parameter: Parameter | None = None, device: str = "DEVICE") -> str:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, final
 
 from kinetoscope._base.system import free_memory
 from kinetoscope._io.atomic import write_bytes
+from kinetoscope.replaying.operators.filling import Filling
 from kinetoscope.replaying.operators.index_range import IndexRange
 from kinetoscope.replaying.operators.literal import torch_name
 from kinetoscope.replaying.operators.schema import Parameter, Signature
@@ -16,7 +16,6 @@ from kinetoscope.replaying.operators.value import DeviceValue, OpaqueValue, Refu
 
 _NS = 1e6
 """Nanoseconds of a millisecond, in which torch measures events."""
-_SMALLEST = 1e-3
 
 
 class Mark(NamedTuple):
@@ -37,7 +36,9 @@ class Machine:
         self.notes: list[str] = []
         kinds = {name.partition(":")[0] for name in recorded}
         self._moves_all = device is not None and kinds == {"cpu"}
-        self._device = torch.device(device or self._default(kinds - {"cpu"}, local_rank))
+        self.filling = Filling(torch)
+        self._unrecorded = _Unrecorded(torch)
+        self._device = self._found(device or self._default(kinds - {"cpu"}, local_rank))
         self.is_on_gpu = self._device.type == "cuda"
         if self.is_on_gpu:
             torch.cuda.set_device(self._device)
@@ -49,6 +50,17 @@ class Machine:
             return f"cuda:{local_rank % self.torch.cuda.device_count()}"
         self.notes.append(f"recorded on {', '.join(sorted(kinds))}, which this machine lacks: replayed on cpu")
         return "cpu"
+
+    def _found(self, name: str) -> Any:
+        """Returns a device of this machine. Raises ValueError if it has none of the name."""
+        try:
+            found = self.torch.device(name)
+            self.torch.empty(1, device=found).cpu()  # the device "meta" has no values to copy
+        except (RuntimeError, AssertionError, NotImplementedError):
+            count = self.torch.cuda.device_count()
+            known = ", ".join(["cpu", *(f"cuda:{at}" for at in range(count))])
+            raise ValueError(f"expected a device of this machine ({known}), found {name}") from None
+        return found
 
     def device(self, recorded: str) -> Any:
         """Returns the device that stands for a recorded one."""
@@ -97,29 +109,17 @@ class Machine:
     # --- tensors ----------------------------------------------------------------------------------
 
     def storage(self, num_bytes: int, first: TensorValue, known: IndexRange | None) -> Any:
-        """Returns a storage with random values of the type of its first tensor."""
-        torch = self.torch
-        dtype, device = getattr(torch, first.dtype), self.device(first.device)
-        length = -(-num_bytes // first.elem_bytes)
-        if dtype.is_floating_point or dtype.is_complex:
-            found = (torch.rand(length, device=device) * self._scale(first)).to(dtype)
-        elif dtype == torch.bool:
-            found = torch.randint(0, 2, (length,), device=device).to(dtype)
-        elif known is None:
-            found = torch.ones(length, dtype=dtype, device=device)
-        elif known.is_sorted:
-            found = torch.zeros(length, dtype=dtype, device=device)
-            part = found[first.offset : first.offset + first.num_elems]
-            end = known.end if known.reaches_end else known.end * (len(part) - 1) // max(len(part), 1)
-            part.copy_(torch.linspace(0, end, len(part), device=device))
-        else:
-            found = torch.randint(0, max(known.end, 1), (length,), device=device).to(dtype)
-        return found.untyped_storage()
+        """Returns a storage with values for the type of its first tensor."""
+        dtype, device = getattr(self.torch, first.dtype), self.device(first.device)
+        found = self.torch.empty(-(-num_bytes // first.elem_bytes), dtype=dtype, device=device).untyped_storage()
+        self.fill(found, first, known)
+        return found
 
-    @staticmethod
-    def _scale(first: TensorValue) -> float:
-        """Returns a scale that keeps sums of products near the size of their inputs."""
-        return max(2 / max(math.prod(first.shape[1:]), 1), _SMALLEST) if len(first.shape) > 1 else 1.0
+    def fill(self, storage: Any, first: TensorValue, known: IndexRange | None) -> None:
+        """Gives all of a storage new values."""
+        with self.unrecorded():
+            flat = self.torch.empty(0, dtype=getattr(self.torch, first.dtype), device=storage.device)
+            self.filling.fill(flat.set_(storage, 0, (storage.nbytes() // first.elem_bytes,), (1,)), first, known)
 
     def saved(self, value: TensorValue, content: bytes) -> Any:
         """Returns a tensor with saved contents."""
@@ -128,16 +128,17 @@ class Machine:
 
     def tensor(self, storage: Any, value: TensorValue) -> Any:
         """Returns a part of a storage."""
-        empty = self.torch.empty(0, dtype=getattr(self.torch, value.dtype), device=storage.device)
-        return empty.set_(storage, value.offset, value.shape, value.stride)
+        with self.unrecorded():
+            empty = self.torch.empty(0, dtype=getattr(self.torch, value.dtype), device=storage.device)
+            return empty.set_(storage, value.offset, value.shape, value.stride)
 
     def has_layout(self, found: Any, value: TensorValue) -> bool:
-        """Whether a tensor has the recorded type, shape, strides and offset."""
+        """Whether a tensor has the recorded type, shape, offset and, if recorded, strides."""
         return (
             tuple(found.shape) == value.shape
             and found.dtype == getattr(self.torch, value.dtype)
             and found.layout == self.torch.strided
-            and (found.stride() == value.stride or found.numel() == 0)
+            and (value.is_assumed or found.stride() == value.stride or found.numel() == 0)
             and found.storage_offset() == value.offset
         )
 
@@ -146,16 +147,6 @@ class Machine:
         found = list(self.tensors(made))
         types = [getattr(self.torch, value.dtype) for value in values]
         return [each.dtype for each in found[: len(types)]] == types
-
-    def fit_index(self, tensor: Any, known: IndexRange) -> bool:
-        """Makes values fit into a range, in place. Returns whether some did not."""
-        if known.is_sorted or not tensor.numel() or known.end < 1:
-            return False
-        low, high = (int(each) for each in self.torch.aminmax(tensor))
-        if low >= 0 and high < known.end:
-            return False
-        tensor.remainder_(known.end)
-        return True
 
     # --- results ----------------------------------------------------------------------------------
 
@@ -191,6 +182,16 @@ class Machine:
             for value in values:
                 yield from self.tensors(value)
 
+    def result_bytes(self, operator: Callable[..., Any], given: list[Any], named: dict[str, Any]) -> int | None:
+        """Returns the size of results without making them; None if torch cannot tell."""
+        from torch._subclasses.fake_tensor import FakeTensorMode
+
+        try:
+            with self.unrecorded(), FakeTensorMode(allow_non_fake_inputs=True):
+                return sum(each.numel() * each.element_size() for each in self.tensors(operator(*given, **named)))
+        except Exception:  # noqa: BLE001 - torch raises any type for an operator that it cannot simulate
+            return None
+
     # --- time -------------------------------------------------------------------------------------
 
     def mark(self) -> Mark:
@@ -225,9 +226,30 @@ class Machine:
         """Returns a context that the profiler records under a name."""
         return self.torch.profiler.record_function(name)
 
+    def unrecorded(self) -> Any:
+        """Returns a context that the profiler does not record. Contexts may nest."""
+        return self._unrecorded
+
     def like_training(self) -> Any:
         """Returns the context of a forward pass. No tensor requires gradients, so none are made."""
         return self.torch.enable_grad()
+
+
+@final
+class _Unrecorded:
+    """Switches the records of a thread off. Torch without such a switch records all."""
+
+    def __init__(self, torch: Any) -> None:
+        self._switch = getattr(torch.autograd, "_enable_record_function", lambda _: None)
+        self._depth = 0
+
+    def __enter__(self) -> None:
+        self._depth += 1
+        self._switch(False)
+
+    def __exit__(self, *_: object) -> None:
+        self._depth -= 1
+        self._switch(self._depth == 0)
 
 
 def compiled_kernel(source: str, name: str, num_arguments: int) -> Callable[..., Any] | None:

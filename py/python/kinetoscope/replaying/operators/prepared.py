@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from kinetoscope.replaying.operators.index_range import IndexRange, index_ranges
+from kinetoscope.replaying.operators.index_range import IndexRange
+from kinetoscope.replaying.operators.mask_range import value_ranges
 from kinetoscope.replaying.operators.storage import EXTERNAL, Placed, StoragePlan, UnitPlaces
 from kinetoscope.replaying.operators.unit import Unit
-from kinetoscope.replaying.operators.value import RefusedValueError, TensorValue, Value
+from kinetoscope.replaying.operators.value import RefusedValueError, TensorValue, Value, tensors
 
 if TYPE_CHECKING:
     from kinetoscope.replaying.operators.machine import Machine
@@ -24,9 +25,9 @@ class PreparedUnit:
         self.places = places
         self.reason = unit.reason
         self.operator: Operator | None = operator
-        self.ranges = {} if unit.call is None else index_ranges(unit.call)
+        self.ranges = {} if unit.call is None else value_ranges(unit.call)
         self.fits_always: set[tuple[int, int]] = set()
-        """Indices that do not fit by themselves, so that each pass changes them."""
+        """Values that do not fit by themselves, so that each pass changes them."""
         self.saved: dict[int, Any] = {}
         """Saved values of arguments, by place among their tensors."""
         self.has_numbers = False
@@ -44,35 +45,46 @@ class PreparedUnit:
         """Whether it runs."""
         return not self.reason and self.operator is not None
 
-    def arguments(self, tensors: TensorSource) -> tuple[list[Any], dict[str, Any]]:
+    def arguments(self, source: TensorSource) -> tuple[list[Any], dict[str, Any]]:
         """Returns positional and named arguments with the tensors of this moment."""
         given: list[Any] = []
         named: dict[str, Any] = {}
         places = iter(self.places.inputs)
         call = self.unit.call
         for argument in call.arguments if call else ():
-            value = self._made(argument.value, places, tensors, argument.parameter)
+            value = self._made(argument.value, places, source, argument.parameter)
             if argument.parameter is not None and argument.parameter.is_keyword:
                 named[argument.parameter.name] = value
             else:
                 given.append(value)
         return given, named
 
-    def _made(self, value: Value, places: Any, tensors: TensorSource, parameter: Any) -> Any:
+    def _made(self, value: Value, places: Any, source: TensorSource, parameter: Any) -> Any:
         if isinstance(value, TensorValue):
             placed = next(places)
             if self.has_numbers and is_number(value):
-                return tensors(placed, False).item()
-            return tensors(placed, placed.value.tensor_id in self._changes_layout)
+                return source(placed, False).item()
+            return source(placed, placed.value.tensor_id in self._changes_layout)
         if isinstance(value, list) and any(isinstance(item, (TensorValue, list)) for item in value):
-            return [self._made(item, places, tensors, None) for item in value]
+            return [self._made(item, places, source, None) for item in value]
         return self._machine.constant(value, parameter)
 
-    def indices(self, given: Sequence[Any]) -> list[tuple[tuple[int, int], Any, IndexRange]]:
+    def place_of(self, key: tuple[int, int]) -> Placed:
+        """Returns the place of a tensor, by that of its argument, and that in its list or -1."""
+        arguments = self.unit.call.arguments if self.unit.call else ()
+        before = len(list(tensors([each.value for each in arguments[: key[0]]])))
+        value = arguments[key[0]].value
+        inside = len(list(tensors(value[: key[1]]))) if isinstance(value, list) else 0
+        return self.places.inputs[before + inside]
+
+    def indices(self, given: Sequence[Any], named: Mapping[str, Any]) -> list[tuple[tuple[int, int], Any, IndexRange]]:
         """Returns the tensors that select, with their ranges."""
+        call = self.unit.call
         found: list[tuple[tuple[int, int], Any, IndexRange]] = []
         for key, known in self.ranges.items():
-            value = given[key[0]] if key[0] < len(given) else None
+            parameter = call.arguments[key[0]].parameter if call else None
+            is_named = parameter is not None and parameter.is_keyword
+            value = named[parameter.name] if parameter is not None and is_named else given[key[0]]
             value = value[key[1]] if isinstance(value, list) and key[1] >= 0 else value
             if value is not None:
                 found.append((key, value, known))
@@ -86,6 +98,11 @@ TensorSource = Callable[[Placed, bool], Any]
 def is_number(value: TensorValue) -> bool:
     """Whether a tensor may be a number of Python, which torch records as a tensor."""
     return not value.shape and value.device == "cpu" and value.dtype in {"float64", "int64", "bool"}
+
+
+def _key(value: TensorValue) -> TensorValue:
+    """Returns the layout of a tensor. One whose strides are unknown stays itself."""
+    return value if value.is_assumed else value._replace(tensor_id=0)
 
 
 def _changed(unit: Unit) -> frozenset[int]:
@@ -106,10 +123,17 @@ class Storages:
         self.peak_bytes = 0
 
     def make_external(self) -> None:
-        """Makes the storages that exist before the first operator."""
+        """Makes the storages that exist before the first operator.
+
+        Those that the last pass changed get new values.
+        """
         for number, life in enumerate(self._plan.lives):
-            if life.born == EXTERNAL and number not in self._storages:
+            if life.born != EXTERNAL:
+                continue
+            if number not in self._storages:
                 self._make(number)
+            elif life.is_written:
+                self._machine.fill(self._storages[number], life.first, life.range)
 
     def _make(self, number: int) -> Any:
         life = self._plan.lives[number]
@@ -125,6 +149,10 @@ class Storages:
 
     def tensor(self, placed: Placed, is_own: bool = False) -> Any:  # noqa: FBT001, FBT002 - the flag of a TensorSource
         """Returns the tensor for a place; `is_own` for one that nothing else uses."""
+        key = _key(placed.value)
+        kept = self._tensors.get(placed.life, {}).get(key)
+        if kept is not None and placed.value.is_assumed and not is_own:
+            return kept
         storage = self._storages.get(placed.life)
         if storage is None:
             storage = self._make(placed.life)
@@ -132,7 +160,6 @@ class Storages:
             self.free([placed.life])
             storage = self._make(placed.life)
         known = self._tensors[placed.life]
-        key = placed.value._replace(tensor_id=0)
         found = None if is_own else known.get(key)
         if found is None:
             found = self._machine.tensor(storage, placed.value)
@@ -143,12 +170,21 @@ class Storages:
     def keep(self, placed: Placed, made: Any, at: int) -> bool:
         """Takes a result of the unit `at`. Returns whether it is as recorded."""
         machine = self._machine
-        is_tensor = isinstance(made, machine.torch.Tensor)
-        fits = is_tensor and machine.has_layout(made, placed.value)
-        if self._plan.lives[placed.life].born == at and placed.life not in self._storages and fits:
-            self._keep(placed.life, made.untyped_storage())
-            self._tensors[placed.life][placed.value._replace(tensor_id=0)] = made
-        return bool(fits)
+        if not isinstance(made, machine.torch.Tensor) or not machine.has_layout(made, placed.value):
+            return False
+        life, storage = self._plan.lives[placed.life], made.untyped_storage()
+        if life.born == at and placed.life not in self._storages:
+            self._keep(placed.life, storage)
+            if life.lacks_values:
+                machine.fill(storage, life.first, life.range)
+            self._tensors[placed.life][_key(placed.value)] = made
+        elif placed.value.is_assumed and self._is_in(placed.life, storage):
+            self._tensors[placed.life][_key(placed.value)] = made
+        return True
+
+    def _is_in(self, number: int, storage: Any) -> bool:
+        own = self._storages.get(number)
+        return own is not None and own.data_ptr() == storage.data_ptr()
 
     def stand_in(self, places: Sequence[Placed]) -> None:
         """Makes storages for results of an operator that did not run."""

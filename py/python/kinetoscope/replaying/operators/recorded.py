@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kinetoscope._native import TraceError
+from kinetoscope.replaying.operators.names import nearest
 
 if TYPE_CHECKING:
     from kinetoscope.trace import Trace
@@ -163,10 +164,8 @@ def _row(table: Any, columns: Sequence[str], wanted: int | None, what: str) -> S
 def _named(found: Sequence[RecordedOperator], name: str, shapes: Sequence[Any] | None) -> RecordedOperator:
     named = [each for each in found if each.name == name]
     if not named:
-        from difflib import get_close_matches
-
-        close = get_close_matches(name, {each.name for each in found}, 3) or sorted({each.name for each in found})
-        raise ValueError(f"expected the name of a recorded operator, such as {', '.join(close[:_SHOWN])}; found {name}")
+        close = ", ".join(nearest([name], {each.name for each in found}))
+        raise ValueError(f"expected the name of a recorded operator, such as {close}; found {name}")
     if shapes is None:
         return named[0]
     wanted = json.loads(json.dumps(shapes))

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING, Any, final
 
 from kinetoscope._base import text
+from kinetoscope.replaying.operators.names import expect_operators
 
 if TYPE_CHECKING:
     from kinetoscope.replaying.operators.machine import Machine
@@ -18,10 +19,7 @@ class Replacements:
     """Replacements by the name of the operator, and how often their results were compared."""
 
     def __init__(self, machine: Machine, functions: Mapping[str, Callable[..., Any]], names: Collection[str]) -> None:
-        missing = sorted(functions.keys() - set(names))
-        if missing:
-            known = ", ".join(sorted(names)[:8])
-            raise ValueError(f"expected names of operators that run as a whole ({known}), found {', '.join(missing)}")
+        expect_operators(functions, names)
         self._machine = machine
         self._functions = dict(functions)
         self._compared: dict[str, int] = dict.fromkeys(functions, 0)

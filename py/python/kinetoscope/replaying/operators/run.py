@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from kinetoscope._base import text
 from kinetoscope.replaying.operators.coverage import OperatorSample, operator_samples, plan_notes
+from kinetoscope.replaying.operators.names import expect_operators
 from kinetoscope.replaying.operators.options import OperatorOptions, Replacement, validated
+from kinetoscope.replaying.operators.regions import region_notes
 from kinetoscope.replaying.operators.result import OperatorReplay
 from kinetoscope.replaying.operators.saved_values import SavedValues, saved_values
 from kinetoscope.replaying.operators.storage import StoragePlan, storage_plan
@@ -51,7 +53,7 @@ def replay(  # noqa: PLR0913 - the options of the command
 
     Tensors get their recorded shapes, types, strides and storages; they are freed after their last
     use. The operators of forward pass, backward pass and optimizer run in the order in which they
-    started. The first pass finds operators that fail here; they are left out and counted.
+    started. Operators that fail here are left out of the further passes and counted.
 
     ::
 
@@ -69,11 +71,13 @@ def replay(  # noqa: PLR0913 - the options of the command
         device: replaces the recorded device, such as `"cpu"` or `"cuda:1"`.
         subgraph: name of an annotation: replays only the operators inside.
         node_id: id of a node: replays only the operators inside.
-        skip: names of operators to leave out. Their results are made without running them.
+        skip: names of operators to leave out, with the parts of composed ones. Their results are
+            made without running them.
         namespaces: further libraries whose operators may run. Import the library first.
         kernel_sources: runs generated kernels from the sources beside the trace. These are Python
             code: use it only for traces that you trust.
-        max_memory_bytes: refuses a replay that needs more memory. Default: the free memory.
+        max_memory_bytes: refuses a replay or an operator that needs more memory. Default: the free
+            memory.
         warmup_iter: number of passes without measuring.
         num_replays: number of measured passes.
         replace: functions to run instead of operators, by name, such as `{"aten::bmm": bmm}`. A
@@ -85,8 +89,8 @@ def replay(  # noqa: PLR0913 - the options of the command
             annotation around it, `replay of node N`, with the id of its recorded node.
 
     Raises:
-        ValueError: an option is invalid, the trace has no Execution Trace, or it needs too much
-            memory.
+        ValueError: an option is invalid, or names no operator that runs as a whole. Or the trace
+            has no Execution Trace, or needs too much memory.
         DisagreementError: communications of the ranks mismatch.
         ImportError: torch is missing.
     """
@@ -132,15 +136,18 @@ def _dry(sources: Sequence[Reader], options: OperatorOptions) -> OperatorReplay:
     samples: list[OperatorSample] = []
     notes: list[str] = []
     planned: dict[str, int] = {}
+    names: set[str] = set()
     for rank, source in enumerate(sources):
         trace = source()
         found = units(trace, options.choice)
+        names.update(unit.name for unit in found)
         plan = storage_plan(found)
         reasons = {at: reason for at, unit in enumerate(found) if (reason := unit.reason or _lacking(trace, unit))}
         samples += operator_samples(found, reasons)
         if rank == 0:
-            notes += [*plan_notes(plan), *_recorded_memory(trace)]
+            notes += [*region_notes(trace, options.choice), *plan_notes(plan), *_recorded_memory(trace)]
             planned = plan.peak_bytes
+    expect_operators(options.skip, names)
     result = OperatorReplay(samples, 0, len(sources), notes)
     result.planned_bytes = planned
     return result
@@ -176,22 +183,31 @@ def _replayed(trace: Trace, options: OperatorOptions, place: World, together: An
     from kinetoscope.replaying.operators.replaced import Replacements
 
     found = units(trace, options.choice)
+    if together is None:  # with other ranks, an operator of one of them is valid
+        expect_operators(options.skip, {unit.name for unit in found})
     plan = storage_plan(found)
     machine = Machine(options.device, [life.first.device for life in plan.lives], local_rank())
-    _expect_memory(machine, plan, options)
+    limit = _expect_memory(machine, plan, options)
     kernels = _kernels(trace, found, options)
     replaced = Replacements(machine, options.replace or {}, {unit.name for unit in found})
     if together is not None:
         together.choose([unit for unit in found if unit.kind == UnitKind.COMMUNICATION])
     saved = saved_values(trace, found)
-    parts = EngineParts(kernels, saved, replaced, None if together is None else together.communicate)
+    parts = EngineParts(kernels, saved, replaced, None if together is None else together.communicate, limit)
     engine = Engine(machine, found, plan, parts)
     engine.make_inputs()
     machine.reset_peak()
     times, steps, files = _passes(engine, options, together)
     reasons = {at: each.reason for at, each in enumerate(engine.prepared) if each.reason}
     samples = operator_samples(found, reasons, times)
-    notes = [*machine.notes, *_saved_notes(saved), *plan_notes(plan), *_recorded_memory(trace), *_mismatches(engine)]
+    of_trace = [*plan_notes(plan), *_recorded_memory(trace)]
+    notes = [
+        *region_notes(trace, options.choice),
+        *machine.notes,
+        *_saved_notes(saved),
+        *of_trace,
+        *_mismatches(engine),
+    ]
     if together is not None:
         samples = together.gathered(samples)
         notes = [*together.notes, *notes]
@@ -202,7 +218,8 @@ def _replayed(trace: Trace, options: OperatorOptions, place: World, together: An
     return result
 
 
-def _expect_memory(machine: Machine, plan: StoragePlan, options: OperatorOptions) -> None:
+def _expect_memory(machine: Machine, plan: StoragePlan, options: OperatorOptions) -> int | None:
+    """Returns the maximum of memory. Raises ValueError if the plan needs more."""
     needed = sum(plan.peak_bytes.values())
     limit = machine.free_bytes() if options.max_memory_bytes is None else options.max_memory_bytes
     if limit is not None and needed > limit:
@@ -210,6 +227,7 @@ def _expect_memory(machine: Machine, plan: StoragePlan, options: OperatorOptions
             f"expected a trace that needs {text.size(limit)} at most, found one that needs {text.size(needed)}: "
             "replay a part (subgraph, node_id), or raise max_memory_bytes"
         )
+    return limit
 
 
 def _kernels(trace: Trace, found: Sequence[Unit], options: OperatorOptions) -> dict[int, Callable[..., Any]]:
@@ -225,6 +243,7 @@ def _passes(
     engine: Engine, options: OperatorOptions, together: Any
 ) -> tuple[list[Mapping[int, int]], list[int], list[Path]]:
     def once(*, is_annotated: bool = False) -> dict[int, int]:
+        engine.make_inputs()
         if together is not None:
             together.begin_pass()
         found = engine.measured(is_annotated=is_annotated)

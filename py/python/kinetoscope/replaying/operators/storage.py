@@ -9,9 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from kinetoscope.replaying.operators.index_range import IndexRange, index_ranges
-from kinetoscope.replaying.operators.unit import Unit
-from kinetoscope.replaying.operators.value import TensorValue, Value
+from kinetoscope.replaying.operators.index_range import IndexRange
+from kinetoscope.replaying.operators.mask_range import value_ranges
+from kinetoscope.replaying.operators.sizes import excess_bytes
+from kinetoscope.replaying.operators.uninitialized import is_overwritten, is_uninitialized
+from kinetoscope.replaying.operators.unit import Unit, UnitKind
+from kinetoscope.replaying.operators.value import TensorValue, Value, tensors
 
 EXTERNAL = -1
 """Birth of a storage that exists before the first operator, such as a parameter."""
@@ -30,6 +33,10 @@ class StorageLife:
         """Whether its number comes again, so that it was freed."""
         self.range: IndexRange | None = None
         """Valid values if operators select with it."""
+        self.is_written = False
+        """Whether operators change its values, so that a pass leaves others than it found."""
+        self.lacks_values = False
+        """Whether it is made without values, such as by `aten::empty`, and read like that."""
 
     def use(self, unit: int, value: TensorValue) -> None:
         """Notes a use by a unit."""
@@ -116,6 +123,7 @@ def storage_plan(units: Sequence[Unit]) -> StoragePlan:
         outputs = [planner.made(at, value, own) for value in unit.outputs]
         places.append(UnitPlaces(inputs, outputs))
     _note_ranges(units, places, planner.lives)
+    _note_changes(units, places, planner.lives)
     freed: dict[int, list[int]] = {}
     for number, life in enumerate(planner.lives):
         if life.is_freed:
@@ -146,17 +154,48 @@ def _memory(
 
 
 def _temporary_bytes(unit: Unit, device: str) -> int:
-    """Returns the largest storage that only exists inside of a unit."""
+    """Returns the largest storage that only exists inside of a unit, and what its sizes ask for."""
     own = {value.storage_id for value in (*unit.inputs, *unit.outputs)}
     inner = (value for value in unit.temporaries if value.storage_id not in own and value.device == device)
-    return max((value.num_bytes for value in inner), default=0)
+    asked = 0 if unit.call is None or not unit.can_run else excess_bytes(unit.call)
+    is_here = device in {value.device for value in (*unit.outputs, *unit.inputs)} or not (unit.outputs or unit.inputs)
+    return max((value.num_bytes for value in inner), default=0) + (asked if is_here else 0)
 
 
-# --- values of indices ----------------------------------------------------------------------------
+# --- values ---------------------------------------------------------------------------------------
+
+
+def _note_changes(units: Sequence[Unit], places: Sequence[UnitPlaces], lives: Sequence[StorageLife]) -> None:
+    """Notes storages that operators write, and those that are read before they have values."""
+    is_open: set[int] = set()
+    for at, (unit, own) in enumerate(zip(units, places, strict=True)):
+        written = _written(unit, own.inputs)
+        for each in written:
+            lives[each.life].is_written = True
+        made = {each.life for each in own.outputs}
+        for each in own.inputs:
+            is_view = each.life in made and not written
+            if each.life in is_open and not is_view:
+                is_open.discard(each.life)
+                lives[each.life].lacks_values = not is_overwritten(unit.call, each.value, lives[each.life].num_bytes)
+        if is_uninitialized(unit.call):
+            is_open.update(life for life in made if lives[life].born == at)
+
+
+def _written(unit: Unit, inputs: Sequence[Placed]) -> list[Placed]:
+    """Returns the arguments that a unit may write: of a generated kernel, all."""
+    if unit.call is None or unit.kind == UnitKind.KERNEL:
+        return list(inputs)
+    flags = [
+        argument.parameter is not None and argument.parameter.is_written
+        for argument in unit.call.arguments
+        for _ in tensors([argument.value])
+    ]
+    return [each for each, is_written in zip(inputs, flags, strict=True) if is_written]
 
 
 def _note_ranges(units: Sequence[Unit], places: Sequence[UnitPlaces], lives: Sequence[StorageLife]) -> None:
-    """Gives each storage of whole numbers the range that all operators after it accept.
+    """Gives each storage of whole numbers or masks the range that all operators after it accept.
 
     Goes backwards: the whole numbers that an index is made of have its range.
     """
@@ -164,17 +203,28 @@ def _note_ranges(units: Sequence[Unit], places: Sequence[UnitPlaces], lives: Seq
         call = units[at].call
         if call is None:
             continue
-        known = index_ranges(call)
+        known = value_ranges(call)
         direct = {id(_at(call.arguments[key[0]].value, key[1])): found for key, found in known.items()}
-        made = [lives[each.life].range for each in places[at].outputs if lives[each.life].born == at]
-        passed = next((found for found in made if found is not None), None)
+        made = [each for each in places[at].outputs if lives[each.life].born == at]
+        passed = next((each for each in made if lives[each.life].range is not None), None)
         recorded = units[at].recorded_ranges or {}
         for place, each in enumerate(places[at].inputs):
             if each.value.is_integer and place in recorded:
                 _narrow(lives[each.life], IndexRange(recorded[place] + 1))
-            found = direct.get(id(each.value), passed)
-            if each.value.is_integer and found is not None:
+            found = direct.get(id(each.value))
+            if found is None and passed is not None:
+                found = _passed(lives[passed.life].range, passed.value, each.value)
+            if found is not None:
                 _narrow(lives[each.life], found)
+
+
+def _passed(found: IndexRange | None, made: TensorValue, given: TensorValue) -> IndexRange | None:
+    """Returns the range of an argument, from that of a result. Values that depend stay together."""
+    if found is None or not (given.is_integer or given.dtype == made.dtype == "bool"):
+        return None
+    if not found.is_exact or given.num_elems == made.num_elems:
+        return found
+    return IndexRange(found.end, low=found.low) if given.is_integer else None
 
 
 def _at(value: Value, at: int) -> Value:
@@ -182,5 +232,7 @@ def _at(value: Value, at: int) -> Value:
 
 
 def _narrow(life: StorageLife, found: IndexRange) -> None:
-    if life.range is None or found.end < life.range.end:
+    """Takes a narrower range. Values that depend on each other come before others."""
+    known = life.range
+    if known is None or (not known.is_exact, known.end) > (not found.is_exact, found.end):
         life.range = found

@@ -179,7 +179,8 @@ def _unit(tree: _Tree, node: dict[str, Any], choice: UnitChoice, depth: int) -> 
         known = signature(node["schema"])
     except RefusedValueError as error:
         return _made(tree, node, UnitKind.OPERATOR, None, str(error))
-    if depth < _MAX_COMPOSITES and is_composite(known) and _is_explained(tree, node):
+    is_split = name not in choice.skip and depth < _MAX_COMPOSITES and is_composite(known)
+    if is_split and _is_explained(tree, node):
         return None
     return _operator(tree, node, known, choice)
 

@@ -65,6 +65,8 @@ class TensorValue(NamedTuple):
     shape: tuple[int, ...]
     stride: tuple[int, ...]
     """In elements; that of a contiguous tensor where none is recorded."""
+    is_assumed: bool = False
+    """Whether no strides are recorded, so that they are an assumption."""
 
     @property
     def elem_bytes(self) -> int:
@@ -147,7 +149,8 @@ def tensor(  # noqa: PLR0913 - the fields of a tensor
     steps = _sizes(stride, "strides") if stride else contiguous(sizes)
     if len(sizes) != len(steps):
         raise RefusedValueError("shape and strides differ in length")
-    found = TensorValue(tensor_id, storage_id, offset, device, name, sizes, steps)
+    is_assumed = not stride and len(sizes) > 0
+    found = TensorValue(tensor_id, storage_id, offset, device, name, sizes, steps, is_assumed)
     if offset < 0:
         raise RefusedValueError("negative offset of a tensor")
     if max(found.num_bytes, found.num_elems) > MAX_BYTES:
@@ -211,7 +214,10 @@ def _tensor(value: Any, dtype: str, shape: Any, stride: Any) -> TensorValue:
         raise RefusedValueError("a tensor has no recorded storage")
     device = rest[0] if rest and isinstance(rest[0], str) and rest[0] else "cpu"
     tensor_id, storage_id, offset = numbers[:3]
-    return tensor(dtype, shape, stride, device, tensor_id=tensor_id, storage_id=storage_id, offset=offset)
+    found = tensor(dtype, shape, stride, device, tensor_id=tensor_id, storage_id=storage_id, offset=offset)
+    if not storage_id and found.num_elems:
+        raise RefusedValueError("a tensor has no storage: it is sparse")
+    return found
 
 
 def _items(value: Any, inner: Sequence[str], shape: Any, stride: Any, depth: int) -> list[Value]:
