@@ -452,6 +452,11 @@ impl Warnings {
         other.iter().for_each(|warning| self.push_many(warning.kind, warning.count, || warning.first.clone()));
     }
 
+    /// Keeps some of the entries.
+    pub(crate) fn retain(&mut self, is_kept: impl FnMut(&Warning) -> bool) {
+        self.0.retain(is_kept);
+    }
+
     /// Forgets the offsets of the first places, where the text that they count in is not the
     /// file's.
     pub fn forget_bytes(&mut self) {

@@ -27,7 +27,9 @@ pub(super) static OVERLAP: Analysis = Analysis {
     }],
     run: Run::Trace(|selection, options: &Options| {
         let rows = by_owner(selection, CommunicationOwner::of(options.choice("by")));
-        AnalysisResult::of(&TABLE, rows, "no communication ran on a device")
+        let is_cut = selection.linked.lost_work().is_cut();
+        let reason = if is_cut { selection.why_nothing_ran() } else { "no communication ran on a device" };
+        AnalysisResult::of(&TABLE, rows, reason)
             .and(&exposed_call::TABLE, exposed_calls(selection))
             .drawn(Plot::Bars { label: "collective", parts: &["hidden_ns", "exposed_ns"] })
     }),

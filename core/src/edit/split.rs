@@ -15,6 +15,7 @@ use crate::trace::Trace;
 use crate::trace::args::plain_text;
 use crate::trace::event::EventTable;
 use crate::trace::group::{DISTRIBUTED, DISTRIBUTED_OF_RANKS};
+use crate::trace::kept_defects;
 use crate::trace::track::Process;
 use crate::warning::{WarningKind, Warnings};
 
@@ -166,6 +167,7 @@ fn part(linked: &LinkedTrace, merged: &MergedRanks, at: usize, has_nodes: bool) 
     sort_tracks(&mut part);
     set_header(&mut part, merged, rank);
     part.warnings = warnings(trace, merged, at, &ids);
+    kept_defects::take_of_rank(&mut part, rank.rank);
     RankTrace { rank: rank.clone(), trace: part, ids }
 }
 

@@ -78,13 +78,15 @@ impl LostWork {
 
     /// Of a file that ends early: any stream may have been busy at any time.
     fn cut_short(&mut self, trace: &Trace) {
-        let time = trace.range();
-        for (at, track) in trace.tracks.iter().enumerate().filter(|(_, track)| track.stream.is_some()) {
-            self.by_track.insert(TrackId(at as u32), vec![time]);
-            self.by_device.insert(track.stream.and_then(|stream| stream.device), vec![time]);
+        let (events, time) = (&trace.events, trace.range());
+        let work = (0..events.len()).filter(|row| events.kind[*row].is_device_work());
+        let tracks: FxHashSet<TrackId> = work.map(|row| events.track[row]).collect();
+        self.is_all = tracks.is_empty();
+        for track in tracks {
+            self.by_track.insert(track, vec![time]);
+            self.by_device.insert(device_of(trace, track), vec![time]);
         }
         self.cut = Some(time);
-        self.is_all = !trace.events.kind.iter().any(|kind| kind.is_device_work());
     }
 
     /// Whether a launch inside a host event lost its work.

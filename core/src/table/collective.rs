@@ -3,7 +3,7 @@
 use super::column::{Table, boolean, float, int, put, text, uint};
 use super::event::id;
 use crate::link::rank::{JobMember, JobRanks, SharedCollective};
-use crate::link::{Collective, LinkedTrace, UntimedReason};
+use crate::link::{Collective, LinkedTrace};
 use crate::time::TimeRange;
 use crate::trace::group::GroupRanks as RankList;
 
@@ -68,7 +68,8 @@ macro_rules! columns {
             int("start_ns", |all, row| time(all.at(row)).map(|time| time.start.0)),
             int("dur_ns", |all, row| time(all.at(row)).map(|time| time.dur().0)),
             text("untimed_reason", |all, row, out| {
-                put_some(out, all.at(row).1.untimed_reason().map(UntimedReason::message))
+                let (linked, one) = all.at(row);
+                put_some(out, one.untimed_reason().map(|reason| reason.of(linked).message()))
             }),
             float("algorithm_gbps", |all, row| all.at(row).1.algorithm_gbps(&all.at(row).0.trace)),
             float("bus_gbps", |all, row| all.at(row).1.bus_gbps(&all.at(row).0.trace)),

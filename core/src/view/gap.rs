@@ -42,7 +42,7 @@ fn pause(part: TraceView<'_>, track: usize, at: Ts) -> Option<Value> {
         "dur": pause.time.dur().0 as f64,
         "part": part.at,
         "track": part.first_track + track as u32,
-        "category": pause.wait.map(IdleCause::name),
+        "category": if pause.is_unknown(linked) { Some(IdleCause::Unknown) } else { pause.wait }.map(IdleCause::name),
         "why": pause.why(linked),
         "elsewhere": pause.elsewhere_ns(&all) as f64,
         "before": reference(pause.before),

@@ -38,7 +38,7 @@ use crate::trace::kept_defects;
 pub fn write_chrome(trace: &Trace, out: &mut dyn io::Write) -> io::Result<()> {
     let mut text = String::from("{");
     write_header(&mut text, trace, |_| true);
-    write_defects(&mut text, std::iter::once(trace));
+    write_entry(&mut text, kept_defects::KEY, kept_defects::counts(trace).map(|counts| counts.to_string()).as_deref());
     text.push_str("\"traceEvents\":[\n");
     out.write_all(text.as_bytes())?;
     let base_ns = trace.base_ns;
@@ -69,8 +69,9 @@ pub fn write_chrome_of_job(
     if let Some(trace) = first {
         write_header(&mut text, trace, |key| !OF_RANK.contains(&key));
     }
-    write_defects(&mut text, traces.iter().map(|(_, linked)| &linked.trace));
-    write_entry(&mut text, DISTRIBUTED_OF_RANKS, distributed(traces).as_deref());
+    write_entry(&mut text, kept_defects::KEY_OF_RANKS, by_rank(traces, kept_defects::counts).as_deref());
+    let groups = by_rank(traces, |trace| trace.header_value(DISTRIBUTED));
+    write_entry(&mut text, DISTRIBUTED_OF_RANKS, groups.as_deref());
     text.push_str("\"traceEvents\":[\n");
     out.write_all(text.as_bytes())?;
     let (mut is_first, mut first_flow) = (true, 0_u64);
@@ -103,11 +104,6 @@ fn write_header(text: &mut String, trace: &Trace, is_wanted: impl Fn(&str) -> bo
     }
 }
 
-/// Writes what was lost before: the text has no sign of it.
-fn write_defects<'a>(text: &mut String, traces: impl Iterator<Item = &'a Trace>) {
-    write_entry(text, kept_defects::KEY, kept_defects::text(traces).as_deref());
-}
-
 fn write_entry(text: &mut String, key: &str, json: Option<&str>) {
     if let Some(json) = json {
         write_string(text, key);
@@ -117,12 +113,13 @@ fn write_entry(text: &mut String, key: &str, json: Option<&str>) {
     }
 }
 
-/// The process groups in the header of each rank, by rank.
-fn distributed(traces: &[(Option<i64>, Arc<LinkedTrace>)]) -> Option<String> {
-    let of_rank = |(rank, linked): &(Option<i64>, Arc<LinkedTrace>)| {
-        Some(((*rank)?.to_string(), linked.trace.header_value(DISTRIBUTED)?))
+/// A fact of each trace by its rank, or by its place where no rank is known.
+fn by_rank(traces: &[(Option<i64>, Arc<LinkedTrace>)], fact: fn(&Trace) -> Option<Value>) -> Option<String> {
+    let places = (0..).zip(traces);
+    let of_rank = |(at, (rank, linked)): (i64, &(Option<i64>, Arc<LinkedTrace>))| {
+        Some((rank.unwrap_or(at).to_string(), fact(&linked.trace)?))
     };
-    let all: Map<String, Value> = traces.iter().filter_map(of_rank).collect();
+    let all: Map<String, Value> = places.filter_map(of_rank).collect();
     (!all.is_empty()).then(|| Value::Object(all).to_string())
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import random
 from pathlib import Path
@@ -228,3 +229,15 @@ def test_an_iteration_does_not_take_in_its_neighbour() -> None:
     assert isinstance(overlapping, ks.Trace)
     assert values(overlapping.check(step="1 ms", iteration=5)) == {"step": 1_005_465}
     assert values(overlapping.check(min_iterations=2)) == {"min_iterations": 2}
+
+
+def test_a_file_that_ends_early_keeps_no_peak(data: Path, tmp_path: Path) -> None:
+    whole = gzip.decompress((data / "memory_cuda/kineto_trace_0.json.gz").read_bytes())
+    path = tmp_path / "cut.json"
+    path.write_bytes(whole[: len(whole) * 9 // 10])
+    trace = ks.read(path)
+    assert isinstance(trace, ks.Trace)
+    (peak,) = max(trace.memory().select("peak_allocated_bytes").rows())
+    assert trace.check(peak_memory=f"{peak + 1} B", forbid=["memory_leak"]).outcome == "unknown"
+    assert trace.check(peak_memory=f"{peak - 1} B").outcome == "failed"
+    assert ks.diff(trace, trace).gate(metrics="memory").outcome == "unknown"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import math
 import random
@@ -279,3 +280,20 @@ def test_the_digest_tells_the_rank_that_became_slower(tmp_path: Path) -> None:
     digest = ks.diff(tmp_path / "a", tmp_path / "b").digest()
     assert "The step of rank 1 is 1." in digest
     assert "as long as before" not in digest
+
+
+def test_device_work_without_launches_is_of_no_operator(data: Path, tmp_path: Path) -> None:
+    whole = data / "transformer_cuda/kineto_trace_0.json.gz"
+    document = json.loads(gzip.decompress(whole.read_bytes()))
+    calls = {"cuda_runtime", "cuda_driver", "ac2g"}
+    events = [event for event in document["traceEvents"] if event.get("cat") not in calls]
+    for event in events:
+        if event.get("cat") in {"kernel", "gpu_memcpy", "gpu_memset"}:
+            event["args"].pop("External id", None)
+    path = tmp_path / "no_launches.json"
+    path.write_text(json.dumps({**document, "traceEvents": events}))
+    gate = ks.diff(whole, path).gate(metrics=["operator:aten::mm", "module:*", "device"], allow_unknown=True)
+    values = dict(gate.select("metric", "after_value").rows())
+    assert values["device"] > 0
+    assert values["operator:aten::mm"] is values["module:*"] is None
+    assert "the file has no launches" in str(gate)

@@ -208,3 +208,24 @@ def test_a_second_document_is_missing(lossy: Path) -> None:
     verdict = ks.read(whole + b"\n" + whole).verdict
     assert verdict.state == "incomplete"
     assert "a second document follows" in str(verdict)
+
+
+def test_a_rank_that_lost_its_work_does_not_count_as_idle(tmp_path: Path) -> None:
+    for rank, num_lost in enumerate([0, 0, 10]):
+        _trace(tmp_path, _lossy(num_lost), f"rank{rank}.pt.trace.json")
+    findings = ks.read_dir(tmp_path).findings().select("finding").rows()
+    assert ("imbalanced_ranks",) not in findings
+
+
+def test_a_file_of_a_job_keeps_which_rank_is_cut(data: Path, tmp_path: Path) -> None:
+    whole = gzip.decompress((data / "transformer_cuda/kineto_trace_0.json.gz").read_bytes())
+    for rank in range(2):
+        text = whole[: len(whole) * 85 // 100] if rank else whole
+        (tmp_path / f"rank{rank}.pt.trace.json").write_bytes(text)
+    job = ks.read_dir(tmp_path)
+    again = ks.read(job.to_chrome(tmp_path / "job.json"))
+    assert isinstance(again, ks.TraceSet)
+    assert [trace.verdict.state for trace in again] == [trace.verdict.state for trace in job]
+    found = [of.breakdown().select("rank", "idle_ns", "unknown_ns").rows() for of in (job, again)]
+    assert found[0] == found[1]
+    assert {rank for rank, idle, _ in found[0] if idle} == {0}

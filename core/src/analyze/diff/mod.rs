@@ -133,7 +133,7 @@ pub fn diff_jobs(
         #[cfg(feature = "python-reports")]
         let answers = {
             let traces = || pairs.iter().map(|(at, to)| (&*before[*at].1, &*after[*to].1));
-            let has_nodes = traces().all(|(one, other)| nodes::have_nodes(one, other));
+            let has_nodes = traces().any(|(one, other)| nodes::have_nodes(one, other));
             let with_nodes = |(found, (one, other))| nodes::with_nodes(found, one, other);
             if has_nodes { answers.into_iter().zip(traces()).map(with_nodes).collect() } else { answers }
         };

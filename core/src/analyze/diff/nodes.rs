@@ -18,10 +18,11 @@ struct NodeCountChange {
     ids: [Option<i64>; 2],
 }
 
-/// Adds the changes of nodes to the comparison of two traces that both have some. Without events,
-/// theirs is the first table.
+/// Adds the changes of nodes to the comparison of two traces; none where one of them has no nodes.
+/// Without events, theirs is the first table.
 pub(super) fn with_nodes(mut found: AnalysisResult, before: &LinkedTrace, after: &LinkedTrace) -> AnalysisResult {
-    let nodes = node_changes(before, after);
+    let none = || -> Arc<dyn TableRows> { TABLE.of(&Arc::new(Vec::new())) };
+    let nodes = if have_nodes(before, after) { node_changes(before, after) } else { none() };
     if [before, after].iter().any(|linked| !linked.trace.events.is_empty()) {
         found.tables.push(nodes);
         return found;

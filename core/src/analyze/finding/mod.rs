@@ -180,6 +180,9 @@ pub(super) fn finding_names() -> impl Iterator<Item = &'static str> {
 #[cfg(feature = "gates")]
 pub(super) fn lack(name: &str, selection: &Selection<'_>, has_device: bool) -> Option<&'static str> {
     let rule = RULES.iter().find(|rule| rule.name == name)?;
+    if selection.linked.lost_work().is_cut() {
+        return Some("the file ends early (see `problems`)");
+    }
     let is_lost = rule.data == RuleData::Device && !has_device;
     (is_lost || !RuleData::of(selection).contains(&rule.data)).then(|| rule.data.lack())
 }

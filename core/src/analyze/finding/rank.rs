@@ -53,9 +53,11 @@ fn stragglers(job: &Job<'_>) -> Vec<(usize, RuleMatch)> {
 
 fn imbalance(job: &Job<'_>) -> Vec<(usize, RuleMatch)> {
     let computing = job.replies_or::<ComputeQuery>(RankCompute::of);
-    let mean_ns = crate::time::sum_ns(computing.iter().map(|one| one.busy_ns)) / (computing.len() as i64).max(1);
-    let Some(most) = (0..computing.len()).rev().max_by_key(|at| computing[*at].busy_ns) else { return Vec::new() };
-    let RankCompute { busy_ns, longest } = computing[most].as_ref();
+    // Lost work would look like little work.
+    let known: Vec<usize> = (0..computing.len()).filter(|at| !computing[*at].is_unknown).collect();
+    let mean_ns = crate::time::sum_ns(known.iter().map(|at| computing[*at].busy_ns)) / (known.len() as i64).max(1);
+    let Some(most) = known.into_iter().rev().max_by_key(|at| computing[*at].busy_ns) else { return Vec::new() };
+    let RankCompute { busy_ns, longest, .. } = computing[most].as_ref();
     let found = RuleMatch {
         subject: subject(job, most),
         cost_ns: busy_ns - mean_ns,
@@ -75,6 +77,9 @@ pub(super) struct RankCompute {
     busy_ns: i64,
     /// Ids of the events that took the longest.
     longest: Vec<u32>,
+    /// Whether work of it was lost.
+    #[serde(default)]
+    is_unknown: bool,
 }
 
 impl RankCompute {
@@ -84,7 +89,8 @@ impl RankCompute {
         let runs: Vec<_> = rows.map(|row| (part.time(row), row as u32)).collect();
         let busy_ns = total_ns(&union(runs.iter().map(|(time, _)| *time).collect()));
         let longest = runs.iter().map(|(time, row)| (time.dur().0, *row)).collect();
-        Self { busy_ns, longest: RuleMatch::of("", longest, 0.0).with_ids(&part.linked.trace.events.position).evidence }
+        let longest = RuleMatch::of("", longest, 0.0).with_ids(&part.linked.trace.events.position).evidence;
+        Self { busy_ns, longest, is_unknown: part.has_lost_work() }
     }
 }
 

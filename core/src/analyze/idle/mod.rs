@@ -51,7 +51,9 @@ pub(super) static IDLE: Analysis = Analysis {
             let row = gap.after_id.and_then(|id| selection.linked.trace.events.row_at(id));
             (gap.host, gap.after) = (host(gap), row.map(|row| classes[row]));
         }
-        AnalysisResult::of(&TABLE, rows, "no stream has two or more kernels, copies or fills")
+        let reason = "no stream has two or more kernels, copies or fills";
+        let is_cut = selection.linked.lost_work().is_cut();
+        AnalysisResult::of(&TABLE, rows, if is_cut { selection.why_nothing_ran() } else { reason })
             .and(&GAPS, gaps)
             .drawn(Plot::Bars { label: "category", parts: &["total_ns"] })
     }),

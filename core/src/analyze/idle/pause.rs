@@ -92,6 +92,9 @@ impl StreamPause {
 
     /// Why the stream had nothing to do, in words.
     pub(crate) fn why(&self, linked: &LinkedTrace) -> String {
+        if self.is_unknown(linked) && linked.lost_work().is_cut() {
+            return "the file ends early, so records of the stream may be missing in this time".to_owned();
+        }
         if self.is_unknown(linked) {
             return "launches in this time have no device work in the file, so the stream may have worked".to_owned();
         }

@@ -67,6 +67,11 @@ pub enum UntimedReason {
 }
 
 impl UntimedReason {
+    /// The reason in a trace: where the file ends early, launches are missing as well.
+    pub(crate) fn of(self, linked: &LinkedTrace) -> Self {
+        if self == Self::NothingLaunched && linked.lost_work().is_cut() { Self::NoDeviceWork } else { self }
+    }
+
     /// The meaning in words.
     pub fn message(self) -> &'static str {
         match self {

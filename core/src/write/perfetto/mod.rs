@@ -108,7 +108,7 @@ impl PerfettoWriter<'_, '_> {
         let (trace, flows) = (self.trace, &self.flows);
         let text = |id: StrId| trace.strings.text(id);
         let own = (!flows.names.is_empty()).then_some((FLOW_NAMES, flows.names.as_str()));
-        let defects = kept_defects::text(std::iter::once(trace));
+        let defects = kept_defects::counts(trace).map(|counts| counts.to_string());
         let defects = defects.as_deref().map(|counts| (kept_defects::KEY, counts));
         let header = trace.header.iter().map(|(key, value)| (text(*key), text(*value))).chain(own).chain(defects);
         self.packets.packet(None, packet::CHROME_EVENTS, |_, bundle| {

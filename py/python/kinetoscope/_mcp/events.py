@@ -75,10 +75,10 @@ def gap_before(trace: Trace, event: int) -> GapExplanation:
 
 def gap_at(trace: Trace, device: int | None, stream: int, time_ns: int) -> GapExplanation:
     """Explains the gap of a stream at a time. Raises CallError if the stream works then."""
-    gaps = trace.idle(stream=stream, longest=1_000).tables["gaps"]
-    for found, after in gaps.select("device", "after_id").rows():
-        if device in {None, found} and after is not None:
-            track = trace.query({"type": "event", "id": after}).data["track"]
+    # Gaps of lost work name no events, so that any event of the stream tells its track.
+    for found, event, number in trace.events.select("device", "id", "stream").rows():
+        if number == stream and found is not None and device in {None, found}:
+            track = trace.query({"type": "event", "id": event}).data["track"]
             return _gap(trace, track, time_ns - trace.origin_ns, f"a gap of stream {stream} at {time_ns} ns")
     raise CallError(f"expected a stream with gaps, found stream {stream}", "analyze(trace, 'idle')")
 

@@ -144,8 +144,10 @@ impl CheckedTrace<'_> {
                 BudgetOutcome::Unknown(String::from("the trace has no events"))
             }
             BudgetSubject::SlowestStep => slowest(side),
-            BudgetSubject::PeakMemory => self.peak(|row| Some(row.peak_allocated_bytes), side),
-            BudgetSubject::PeakReservedMemory => self.peak(|row| row.peak_reserved_bytes, side),
+            BudgetSubject::PeakMemory => self.whole_peak(self.peak(|row| Some(row.peak_allocated_bytes), side), budget),
+            BudgetSubject::PeakReservedMemory => {
+                self.whole_peak(self.peak(|row| row.peak_reserved_bytes, side), budget)
+            }
             BudgetSubject::DeviceEvents if !side.compared.device => BudgetOutcome::Unknown(NO_DEVICE.to_owned()),
             BudgetSubject::DeviceEvents => plain(side.device_work().count() as f64 / side.num_samples() as f64),
             BudgetSubject::Iterations => plain(side.iterations.len() as f64),
@@ -175,6 +177,16 @@ impl CheckedTrace<'_> {
             || BudgetOutcome::Unknown(NO_MEMORY.to_owned()),
             |peak| BudgetOutcome::Value(peak as f64, String::new()),
         )
+    }
+
+    /// Of a file that ends early, a peak is at least so high.
+    fn whole_peak(&self, outcome: BudgetOutcome, budget: &Budget) -> BudgetOutcome {
+        match outcome {
+            BudgetOutcome::Value(value, _) if self.linked.lost_work().is_cut() && !budget.is_broken_by(value) => {
+                BudgetOutcome::Unknown(String::from("the file ends early: the peak may be missing"))
+            }
+            other => other,
+        }
     }
 
     fn complete(&self) -> BudgetOutcome {

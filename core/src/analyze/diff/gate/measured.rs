@@ -38,6 +38,7 @@ impl<'a> PairMeasures<'a> {
     pub(in crate::analyze::diff) fn measure(&mut self, metric: &GateMetric) -> MeasuredMetric {
         match metric {
             GateMetric::Step | GateMetric::Phase(_) => self.steps().map(unnamed),
+            GateMetric::Memory if self.sides.iter().any(|side| side.selection.linked.lost_work().is_cut()) => Err(CUT),
             GateMetric::Memory => {
                 let peaks = self.sides.each_ref().map(memory_peaks);
                 let [Some(before), Some(after)] = peaks else { return Err(NO_MEMORY) };
@@ -70,6 +71,11 @@ impl<'a> PairMeasures<'a> {
             // Their host time in place of their device time would be another number.
             NameKind::Operator | NameKind::Module if !compared.device && sides.iter().any(DiffSide::has_device) => {
                 return Err(NO_DEVICE);
+            }
+            NameKind::Operator | NameKind::Module
+                if compared.device && sides.iter().any(|side| !side.has_owner(kind)) =>
+            {
+                return Err(NO_OWNER);
             }
             _ => {}
         }
@@ -112,6 +118,22 @@ impl<'a> PairMeasures<'a> {
             named.map(|(name, times)| (name, [dense(&times[0]), dense(&times[1])])).collect()
         });
         parts.get(part).cloned().ok_or(NO_DEVICE)
+    }
+}
+
+const CUT: &str = "the file ends early: the peak may be missing";
+const NO_OWNER: &str = "no device work belongs to any: the file has no launches";
+
+impl DiffSide<'_> {
+    /// Whether device work belongs to names of a kind. Without launches, none does.
+    fn has_owner(&self, kind: NameKind) -> bool {
+        let linked = self.selection.linked;
+        let owner = |row: usize| match kind {
+            NameKind::Module => linked.frames().module.get(row),
+            _ => linked.links.operator.get(row),
+        };
+        let mut work = self.device_work().map(|(_, row)| row).peekable();
+        work.peek().is_none() || work.any(|row| owner(row).is_some())
     }
 }
 
