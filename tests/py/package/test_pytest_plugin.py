@@ -47,7 +47,7 @@ def test_budgets_of_a_block(pytester: pytest.Pytester) -> None:
         def test_kept(kinetoscope_trace):
             with kinetoscope_trace(warmup=1, active=3) as t:
                 loop(t)
-            gate = t.check(step="10 s", forbid=["host_device_sync"], min_iterations=3)
+            gate = t.check(step="10 s", forbid=["recompilation"], min_iterations=3)
             assert gate.passed and t.trace.num_events
 
         def test_broken(kinetoscope_trace):
