@@ -51,11 +51,15 @@ class Wire:
         self.number += 1
         number = f"request {self.number}"
         self.send(json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params}).encode())
+        return self.answer_to(number)
+
+    def answer_to(self, number: str) -> dict[str, Any]:
+        """Returns the answer to a request; others are passed over."""
         while True:
             try:
                 message = json.loads(self.answers.get(timeout=SECONDS))
             except Empty:
-                pytest.fail(f"no answer to {method}; exit code {self.process.poll()}")
+                pytest.fail(f"no answer to {number}; exit code {self.process.poll()}")
             assert message["jsonrpc"] == "2.0"
             if message.get("id") == number:
                 return message
@@ -197,11 +201,23 @@ def test_mutated_requests(wire: Wire) -> None:
     wire.expect_alive()
 
 
+@pytest.mark.parametrize("place", ["first", "last"])
+def test_a_message_that_is_too_long_is_refused_by_its_id(wire: Wire, place: str) -> None:
+    params = {"name": "search", "arguments": {"trace": "a", "text": "x" * 1_100_000}}
+    fields = {"jsonrpc": "2.0", "method": "tools/call", "params": params}
+    message = {"id": "long", **fields} if place == "first" else {**fields, "id": "long"}
+    wire.send(json.dumps(message).encode())
+    assert "error" in wire.answer_to("long")
+    wire.expect_alive()
+
+
 def test_lines_are_read_in_bounded_pieces() -> None:
     import io
 
     from kinetoscope._mcp.stdio import BoundedLines
 
     lines = BoundedLines(io.BytesIO(b"one\n" + b"x" * 100 + b"\ntwo\nend"), max_line=10)
-    assert [lines.next_line() for _ in range(4)] == ["one\n", '"a message of more than 1 MiB"\n', "two\n", "end"]
+    found = [lines.next_line() for _ in range(4)]
+    assert [found[0], *found[2:]] == ["one\n", "two\n", "end"]
+    assert json.loads(found[1]) == {"jsonrpc": "2.0", "method": "expected a message of at most 1 MiB"}
     assert not lines.next_line()

@@ -163,7 +163,8 @@ def test_jobs_are_judged_rank_by_rank(tmp_path: Path) -> None:
     gate = ks.diff(tmp_path / "a", tmp_path / "b").gate()
     assert gate.select("rank", "status").rows() == [(0, "same"), (1, "worse")]
     assert "step of rank 1" in gate.failures[0]
-    assert ks.diff(tmp_path / "a", tmp_path / "b", rank=0).gate(baselines=[tmp_path / "a"]).passed
+    with pytest.raises(ks.TraceError, match="expected different runs of each side, found run 1 again as run 2"):
+        ks.diff(tmp_path / "a", tmp_path / "b", rank=0).gate(baselines=[tmp_path / "a"])
     with pytest.raises(TypeError, match="expected a job as a further run, found a Trace"):
         ks.diff(tmp_path / "a", tmp_path / "b").gate(baselines=[tmp_path / "a/kineto_trace_0.json"])
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from kinetoscope._mcp.failure import CallError
@@ -24,3 +24,18 @@ def expect_known(tool: str, known: Iterable[str], given: Mapping[str, Any]) -> N
     found = quoted(unknown, _MAX_NAME)
     instead = f"{tool} with {near} instead of {found}" if near else f"{tool} without {found}"
     raise CallError(f"expected arguments of {', '.join(names)}, found {found}", instead)
+
+
+def expect_valid(tool: str, validate: Callable[[dict[str, Any]], object], given: dict[str, Any]) -> None:
+    """Raises CallError for an argument of another type, and for one that is missing."""
+    from pydantic import ValidationError
+
+    try:
+        validate(given)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        name = quoted(".".join(map(str, first["loc"])), _MAX_NAME)
+        is_missing = first["type"] == "missing"
+        found = "none" if is_missing else quoted(repr(first["input"]), _MAX_NAME)
+        problem = "a value" if is_missing else str(quoted(first["msg"], 200))
+        raise CallError(f"expected {name}: {problem}, found {found}", f"{tool} with another {name}") from error

@@ -10,13 +10,15 @@ from typing import Any
 
 from kinetoscope import _native
 from kinetoscope._mcp.failure import CallError
-from kinetoscope._mcp.quoted import quoted
+from kinetoscope._mcp.quoted import cell, quoted
 from kinetoscope.table import Table
 
 MAX_ROWS = 500
 """Most rows of a page."""
-_MAX_CHARS = 40_000
-"""Most characters of a page's rows."""
+MAX_CHARS = 40_000
+"""Most characters of the rows of a page, in the text that goes with the structured content."""
+_INDENT = 8
+"""Blanks before a value of a row there."""
 
 
 @dataclass
@@ -64,15 +66,21 @@ def page_of(table: Table, offset: int, limit: int, columns: Sequence[str] | None
     rows: list[list[Any]] = []
     size = 0
     for row in table.rows(min(offset, num_rows), min(offset + limit, num_rows)):
-        cells = [quoted(cell) for cell in row]
-        size += len(json.dumps(cells, ensure_ascii=False))
-        if rows and size > _MAX_CHARS:
+        cells = [cell(value) for value in row]
+        size += text_size(cells)
+        if rows and size > MAX_CHARS:
             break
         rows.append(cells)
     end = offset + len(rows)
     units = _units()
     named = [Column(name, units.get((table.name, name), units.get(("", name)))) for name in table.columns]
     return Page(table.name, num_rows, offset, named, rows, end if end < num_rows else None)
+
+
+def text_size(value: Any) -> int:
+    """Returns the number of characters of a row of a page in its text, which has a line for each value."""
+    lines = json.dumps(value, ensure_ascii=False, indent=2)
+    return len(lines) + _INDENT * (lines.count("\n") + 1)
 
 
 def expect_between(name: str, value: int, least: int, most: int) -> None:

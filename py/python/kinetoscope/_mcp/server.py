@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from kinetoscope import _native
 from kinetoscope._base.optional import needed
 from kinetoscope._mcp import reference
-from kinetoscope._mcp.arguments import expect_known
+from kinetoscope._mcp.arguments import expect_known, expect_valid
 from kinetoscope._mcp.failure import CallError
 from kinetoscope._mcp.quoted import quoted
 from kinetoscope._mcp.store import is_of_recording
@@ -65,6 +65,7 @@ def _tools(toolbox: Toolbox) -> list[Tool]:
         async def run(self, arguments: dict[str, Any], *context: Any, **options: Any) -> Any:
             try:
                 expect_known(self.name, self.parameters["properties"], arguments)
+                expect_valid(self.name, self.fn_metadata.validate_arguments, arguments)
             except CallError as error:
                 raise ToolError(f"Error executing tool {self.name}: {error}") from error
             return await super().run(arguments, *context, **options)

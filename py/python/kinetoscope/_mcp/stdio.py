@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -14,8 +15,11 @@ if TYPE_CHECKING:
 
 _MAX_LINE = 1 << 20
 """Most bytes of a message."""
-_TOO_LONG = '"a message of more than 1 MiB"\n'
-"""Stands for a line that is too long; the server refuses it as no message."""
+_TOO_LONG = "expected a message of at most 1 MiB"
+"""The method in place of that of a longer message; the server refuses it."""
+_ID = re.compile(rb'"id"\s*:\s*(\d{1,18}|"[^"\\]{1,100}")')
+_END = 200
+"""Bytes at either end of a message in which its id is looked for."""
 
 
 def serve(server: MCPServer) -> None:
@@ -60,6 +64,9 @@ class BoundedLines:
         line = self._stream.readline(self._max_line)
         if len(line) < self._max_line or line.endswith(b"\n"):
             return line.decode("utf-8", "replace")
+        found = _ID.search(line[:_END])
         while line and not line.endswith(b"\n"):
             line = self._stream.readline(self._max_line)
-        return _TOO_LONG
+        found = found or next(iter([*_ID.finditer(line[-_END:])][-1:]), None)
+        number = f'"id": {found[1].decode("utf-8", "replace")}, ' if found else ""
+        return f'{{"jsonrpc": "2.0", {number}"method": "{_TOO_LONG}"}}\n'

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import asdict, replace
+from itertools import accumulate
 from typing import Any
 
 from kinetoscope import _native
@@ -13,7 +14,7 @@ from kinetoscope._analysis.result import AnalysisResult
 from kinetoscope._mcp import events
 from kinetoscope._mcp.answers import EventDetails, GapExplanation, Hits, Listing, Picture, Recorded, Text
 from kinetoscope._mcp.failure import CallError
-from kinetoscope._mcp.pages import MAX_ROWS, Page, expect_between, page_of
+from kinetoscope._mcp.pages import MAX_CHARS, MAX_ROWS, Page, expect_between, page_of, text_size
 from kinetoscope._mcp.quoted import quoted
 from kinetoscope._mcp.requests import request_of
 from kinetoscope._mcp.store import Recording, TraceStore
@@ -54,7 +55,9 @@ class Toolbox:
         expect_between("offset", offset, 0, 1 << 40)
         expect_between("limit", limit, 1, MAX_ROWS)
         entries = self._store.folders.entries()
-        shown = [Recorded(*entry) for entry in entries[offset : offset + limit]]
+        wanted = [Recorded(*entry) for entry in entries[offset : offset + limit]]
+        sizes = accumulate(text_size(asdict(entry)) for entry in wanted)
+        shown = wanted[: max(sum(size <= MAX_CHARS for size in sizes), 1)]
         end = offset + len(shown)
         return Listing(shown, len(entries), offset, end if end < len(entries) else None)
 

@@ -77,6 +77,7 @@ pub fn gate(
     max_threads: usize,
 ) -> Result<AnalysisResult, Error> {
     let request = GateRequest::parse(request)?;
+    [before, after].into_iter().try_for_each(expect_distinct)?;
     let RankedRuns { mut ranks, runs, missing } = RankedRuns::of(before, after)?;
     let measured: Vec<RankMeasures> =
         each(max_threads, runs.len(), |at| request.measured(&runs[at])).into_iter().collect::<Result<_, _>>()?;
@@ -256,6 +257,24 @@ fn metrics_of(asked: Option<Value>) -> Result<Vec<GateMetric>, Error> {
         }
     }
     Ok(metrics)
+}
+
+/// The same run twice would look like runs that do not differ.
+fn expect_distinct(runs: &[Vec<RankedTrace>]) -> Result<(), Error> {
+    let is_same_trace = |(one, other): (&RankedTrace, &RankedTrace)| {
+        let (one, other) = (&one.1.trace.events, &other.1.trace.events);
+        !one.is_empty() && one.start == other.start && one.dur == other.dur
+    };
+    let are_same = |one: &[RankedTrace], other: &[RankedTrace]| {
+        one.len() == other.len() && one.iter().zip(other).all(is_same_trace)
+    };
+    for (at, run) in runs.iter().enumerate() {
+        if let Some(place) = runs[..at].iter().position(|earlier| are_same(earlier, run)) {
+            let found = format!("run {} again as run {}", place + 1, at + 1);
+            return Err(unexpected("different runs of each side", &found));
+        }
+    }
+    Ok(())
 }
 
 /// The runs by rank.

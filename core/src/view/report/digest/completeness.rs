@@ -83,13 +83,15 @@ fn notes(contents: &DigestContents<'_>) -> Vec<DigestItem> {
     notes
 }
 
-/// Rows of the same problem on several ranks, in the order of the table.
+/// Rows of the same problem on several ranks, told in the same words, in the order of the table.
 fn by_name(problems: &ReportFrame) -> Vec<Vec<usize>> {
     let mut groups: Vec<Vec<usize>> = Vec::new();
     for row in 0..problems.num_rows {
         let is_same = |group: &&mut Vec<usize>| {
             problems.rank(group[0]) != problems.rank(row)
-                && [PROBLEM, STATE].iter().all(|column| problems.text(*column, group[0]) == problems.text(*column, row))
+                && [PROBLEM, STATE, MESSAGE]
+                    .iter()
+                    .all(|column| problems.text(*column, group[0]) == problems.text(*column, row))
         };
         match groups.iter_mut().find(is_same) {
             Some(group) => group.push(row),
@@ -110,13 +112,15 @@ fn problem(problems: &ReportFrame, rows: &[usize], weight: u32) -> DigestItem {
     let text = |column| problems.text(column, row).map(str::to_owned);
     let mut ranks: Vec<_> = rows.iter().filter_map(|row| problems.rank(*row)).collect();
     ranks.dedup();
+    // Times and events are those of one rank.
+    let is_alone = rows.len() == 1;
     DigestItem::new(weight)
         .maybe("problem", "", text(PROBLEM).map(DigestValue::Words))
         .maybe("state", "", text(STATE).map(DigestValue::Words))
         .maybe("ranks", "ranks", (!ranks.is_empty()).then_some(DigestValue::Ids(ranks)))
-        .maybe("start_ns", "from", problems.int(START, row).map(DigestValue::Moment))
-        .maybe("end_ns", "to", problems.int(END, row).map(DigestValue::Moment))
-        .maybe("event_ids", "events", text(EVENTS).and_then(|ids| ids_value(&ids)))
+        .maybe("start_ns", "from", problems.int(START, row).filter(|_| is_alone).map(DigestValue::Moment))
+        .maybe("end_ns", "to", problems.int(END, row).filter(|_| is_alone).map(DigestValue::Moment))
+        .maybe("event_ids", "events", text(EVENTS).filter(|_| is_alone).and_then(|ids| ids_value(&ids)))
         .line("message", "", text(MESSAGE).map(DigestValue::Quoted))
         .line("advice", "Fix:", text(ADVICE).map(DigestValue::Words))
 }

@@ -53,7 +53,8 @@ const OPERATORS: ReportGrid = ReportGrid::of(
     &[
         col("name", "name", CellKind::Name),
         col("count", "calls", CellKind::Count),
-        col("device_self_ns", "device", CellKind::Time),
+        col("device_self_ns", "device, self", CellKind::Time),
+        col("device_total_ns", "device", CellKind::Time),
         col("self_ns", "host, self", CellKind::Time),
         col("total_ns", "host", CellKind::Time),
         col("longest_id", "longest event", CellKind::Event),
@@ -67,7 +68,7 @@ const OPERATORS_OF_ALL: ReportGrid = ReportGrid::of_totals(
     &[
         col("name", "name", CellKind::Name),
         col("count", "calls", CellKind::Count),
-        col("device_self_ns", "device", CellKind::Time),
+        col("device_self_ns", "device, self", CellKind::Time),
         col("self_ns", "host, self", CellKind::Time),
         col("total_ns", "host", CellKind::Time),
         col("least_ns", "least of a rank", CellKind::Time),
