@@ -66,9 +66,15 @@ fn few_iterations_that_differ_hide_changes() {
 
 #[test]
 fn runs_that_differ_are_noise() {
-    let baselines = [run(&STEADY), run(&SLOW), run(&STEADY)];
+    let baselines = [run(&STEADY), run(&SLOW), run(&STEADY.map(|dur| dur + 1))];
     assert_eq!(statuses(&decided(&baselines[..1], &[run(&SLOW)], &json!({}))), ["worse"]);
     assert_eq!(statuses(&decided(&baselines, &[run(&SLOW)], &json!({}))), ["noisy"]);
+}
+
+#[test]
+fn the_same_run_twice_is_refused() {
+    let twice = gate(&[run(&STEADY), run(&STEADY)], &[run(&SLOW)], "{}", 1);
+    assert!(twice.is_err_and(|error| error.to_string().contains("found run 1 again as run 2")));
 }
 
 #[test]

@@ -485,31 +485,3 @@ def test_without_the_sdk_the_command_tells_how_to_install_it(
     assert main(["mcp", str(data)]) == 2
     assert "pip install 'kinetoscope[mcp]'" in capsys.readouterr().err
     assert main(["mcp", str(data / "README.md")]) == 2
-
-
-def test_lists_are_cut(data: Path) -> None:
-    result = ask(data, "sql", trace=TRACE, query="select list(range), max(range) from range(200000)")
-    assert not result.is_error, result.content[0].text
-    assert len(result.content[0].text) < 10_000
-    (cells,) = result.structured_content["rows"]
-    assert cells == [[*range(100), "… 199,900 more"], 199_999]
-
-
-def test_the_text_of_a_page_is_bounded(data: Path) -> None:
-    result = ask(data, "sql", trace=TRACE, query="select * from events", limit=500)
-    assert len(result.content[0].text) < 50_000
-    page = result.structured_content
-    assert page["next_offset"] == len(page["rows"]) > 10
-
-
-@pytest.mark.parametrize(
-    ("arguments", "expected"),
-    [
-        ({"trace": TRACE}, "expected query: a value, found none. Next call: sql with another query"),
-        ({"trace": TRACE, "query": 5}, "expected query: Input should be a valid string, found 5"),
-    ],
-)
-def test_arguments_of_other_types_tell_the_next_call(data: Path, arguments: dict[str, Any], expected: str) -> None:
-    words = error(data, "sql", **arguments)
-    assert expected in words
-    assert "http" not in words

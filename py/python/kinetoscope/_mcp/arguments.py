@@ -28,12 +28,10 @@ def expect_known(tool: str, known: Iterable[str], given: Mapping[str, Any]) -> N
 
 def expect_valid(tool: str, validate: Callable[[dict[str, Any]], object], given: dict[str, Any]) -> None:
     """Raises CallError for an argument of another type, and for one that is missing."""
-    from pydantic import ValidationError
-
     try:
         validate(given)
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
+    except ValueError as error:  # of pydantic, which lists the faults
+        first = getattr(error, "errors", list)()[0]
         name = quoted(".".join(map(str, first["loc"])), _MAX_NAME)
         is_missing = first["type"] == "missing"
         found = "none" if is_missing else quoted(repr(first["input"]), _MAX_NAME)

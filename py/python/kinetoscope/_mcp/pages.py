@@ -78,7 +78,7 @@ def page_of(table: Table, offset: int, limit: int, columns: Sequence[str] | None
 
 
 def text_size(value: Any) -> int:
-    """Returns the number of characters of a row of a page in its text, which has a line for each value."""
+    """Returns the characters of a row in the text of its page, which has a line for each value."""
     lines = json.dumps(value, ensure_ascii=False, indent=2)
     return len(lines) + _INDENT * (lines.count("\n") + 1)
 

@@ -16,7 +16,7 @@ _MAX_CELL = 4_000
 
 
 def cell(value: Any) -> Any:
-    """Returns a value of a table for a page: quoted, and a long list or object as the start of its text."""
+    """Returns a value of a table, quoted; a long list or object as the start of its text."""
     found = quoted(value)
     if not isinstance(found, (list, dict)):
         return found
