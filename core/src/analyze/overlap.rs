@@ -27,9 +27,7 @@ pub(super) static OVERLAP: Analysis = Analysis {
     }],
     run: Run::Trace(|selection, options: &Options| {
         let rows = by_owner(selection, CommunicationOwner::of(options.choice("by")));
-        let is_cut = selection.linked.lost_work().is_cut();
-        let reason = if is_cut { selection.why_nothing_ran() } else { "no communication ran on a device" };
-        AnalysisResult::of(&TABLE, rows, reason)
+        AnalysisResult::of(&TABLE, rows, selection.why_none("no communication ran on a device"))
             .and(&exposed_call::TABLE, exposed_calls(selection))
             .drawn(Plot::Bars { label: "collective", parts: &["hidden_ns", "exposed_ns"] })
     }),

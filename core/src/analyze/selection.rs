@@ -184,10 +184,15 @@ impl<'a> Selection<'a> {
             || lost.iter().any(|row| self.contains(*row as usize))
     }
 
+    /// Why a table has no rows: the file ends early, or else the reason of the table.
+    pub(super) fn why_none(&self, reason: &'static str) -> &'static str {
+        if self.linked.lost_work().is_cut() { CUT } else { reason }
+    }
+
     /// Why there may be no device work.
     pub(super) fn why_nothing_ran(&self) -> &'static str {
         if self.linked.lost_work().is_cut() {
-            "the file ends early: if device work ran, its records are missing (see `problems`)"
+            CUT
         } else if self.has_lost_work() {
             "device work ran, but the file has none of its records (see `problems`)"
         } else if !of_unknown_kind(&self.linked.trace).is_empty() {
@@ -317,6 +322,9 @@ fn expect_stream(linked: &LinkedTrace, stream: i64) -> Result<(), Error> {
 
 /// The number of choices that an error lists.
 pub(super) const MAX_NAMED: usize = 50;
+
+/// Why there is no device work in a file that ends early.
+const CUT: &str = "the file ends early: if device work ran, its records are missing (see `problems`)";
 
 /// An overlap of less than one in so many of an iteration, and of the selection, is one of clocks.
 const LITTLE: i64 = 1000;

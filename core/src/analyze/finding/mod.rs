@@ -184,7 +184,7 @@ pub(super) fn lack(name: &str, selection: &Selection<'_>, has_device: bool) -> O
         return Some("the file ends early (see `problems`)");
     }
     let is_lost = rule.data == RuleData::Device && !has_device;
-    (is_lost || !RuleData::of(selection).contains(&rule.data)).then(|| rule.data.lack())
+    (is_lost || !rule.data.is_in(selection)).then(|| rule.data.lack())
 }
 
 /// Whether a finding compares ranks, so that one trace does not show it.

@@ -46,12 +46,12 @@ pub(super) enum RuleData {
 impl RuleData {
     const ALL: [Self; 5] = [Self::Host, Self::Calls, Self::Device, Self::Memory, Self::Counters];
 
-    /// The data that a selection has.
+    /// All data that a selection has.
     pub(super) fn of(selection: &Selection<'_>) -> Vec<Self> {
         Self::ALL.into_iter().filter(|data| data.is_in(selection)).collect()
     }
 
-    fn is_in(self, selection: &Selection<'_>) -> bool {
+    pub(super) fn is_in(self, selection: &Selection<'_>) -> bool {
         let kinds = &selection.linked.trace.events.kind;
         let has_kind = |is_it: fn(EventKind) -> bool| selection.rows().any(|row| is_it(kinds[row]));
         match self {

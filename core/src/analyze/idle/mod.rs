@@ -52,8 +52,7 @@ pub(super) static IDLE: Analysis = Analysis {
             (gap.host, gap.after) = (host(gap), row.map(|row| classes[row]));
         }
         let reason = "no stream has two or more kernels, copies or fills";
-        let is_cut = selection.linked.lost_work().is_cut();
-        AnalysisResult::of(&TABLE, rows, if is_cut { selection.why_nothing_ran() } else { reason })
+        AnalysisResult::of(&TABLE, rows, selection.why_none(reason))
             .and(&GAPS, gaps)
             .drawn(Plot::Bars { label: "category", parts: &["total_ns"] })
     }),

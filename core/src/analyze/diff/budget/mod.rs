@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::gate::measured::PairMeasures;
+use super::gate::measured::{CUT, PairMeasures};
 use super::gate::metric::{GateMetric, NameKind};
 use super::side::DiffSide;
 use crate::analyze::finding::{Finding, MIN_SHARE, NO_DEVICE, NO_MEMORY, compares_ranks, findings_of_job, lack};
@@ -183,7 +183,7 @@ impl CheckedTrace<'_> {
     fn whole_peak(&self, outcome: BudgetOutcome, budget: &Budget) -> BudgetOutcome {
         match outcome {
             BudgetOutcome::Value(value, _) if self.linked.lost_work().is_cut() && !budget.is_broken_by(value) => {
-                BudgetOutcome::Unknown(String::from("the file ends early: the peak may be missing"))
+                BudgetOutcome::Unknown(CUT.to_owned())
             }
             other => other,
         }

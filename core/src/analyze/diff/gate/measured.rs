@@ -121,7 +121,8 @@ impl<'a> PairMeasures<'a> {
     }
 }
 
-const CUT: &str = "the file ends early: the peak may be missing";
+/// Why the peak of memory is unknown.
+pub(in crate::analyze::diff) const CUT: &str = "the file ends early: the peak may be missing";
 const NO_OWNER: &str = "no device work belongs to any: the file has no launches";
 
 impl DiffSide<'_> {

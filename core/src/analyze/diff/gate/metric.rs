@@ -87,6 +87,11 @@ impl GateMetric {
         matches!(self, Self::Step | Self::Phase(_))
     }
 
+    /// The name that was asked for, in which `*` stands for any text; empty for metrics without one.
+    pub(super) fn pattern(&self) -> &str {
+        if let Self::Named(_, pattern) = self { pattern } else { "" }
+    }
+
     /// The unit of its values.
     pub(super) fn unit(&self) -> &'static str {
         if *self == Self::Memory { "bytes" } else { "ns" }

@@ -179,8 +179,7 @@ impl GateRequest {
     fn named<'r>(&'r self, rank: &'r RankMeasures) -> Vec<(String, &'r GateMetric, &'r JudgedValues)> {
         let mut seen = BTreeSet::new();
         let all = self.metrics.iter().zip(&rank.values).flat_map(|(metric, values)| {
-            let pattern = if let GateMetric::Named(_, pattern) = metric { pattern.as_str() } else { "" };
-            let name = |name: &'r String| metric.text(if name.is_empty() { pattern } else { name });
+            let name = |name: &'r str| metric.text(if name.is_empty() { metric.pattern() } else { name });
             values.iter().map(move |(own, values)| (name(own), metric, values))
         });
         all.filter(|(name, ..)| seen.insert(name.clone())).collect()
@@ -193,8 +192,7 @@ impl GateRequest {
     /// Of a rank that not all runs have: nothing is known.
     fn answer_of_missing(&self) -> AnalysisResult {
         let row = |metric: &GateMetric| {
-            let pattern = if let GateMetric::Named(_, pattern) = metric { pattern.as_str() } else { "" };
-            self.row(metric.text(pattern), metric.unit(), &Err("a run lacks this rank"), 1)
+            self.row(metric.text(metric.pattern()), metric.unit(), &Err("a run lacks this rank"), 1)
         };
         let rows = self.metrics.iter().map(row).collect();
         AnalysisResult::of(&row::TABLE, rows, "").and(&cause::TABLE, Vec::new())
