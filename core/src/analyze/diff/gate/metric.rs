@@ -87,7 +87,7 @@ impl GateMetric {
         matches!(self, Self::Step | Self::Phase(_))
     }
 
-    /// The name that was asked for, in which `*` stands for any text; empty for metrics without one.
+    /// The name that was asked for, in which `*` stands for any text; empty for metrics without.
     pub(super) fn pattern(&self) -> &str {
         if let Self::Named(_, pattern) = self { pattern } else { "" }
     }
