@@ -87,6 +87,8 @@ def test_a_name_is_copied_whole(cuda: ks.Trace, reports: Reports, open_timeline:
     cell = page.locator("#kernels td.ks-name").first
     cell.hover()
     cell.get_by_role("button").click()
+    # The browser copies after the click has returned.
+    cell.locator(".ks-copy.ks-done").wait_for()
     search = page.locator(".ks-search input")
     search.focus()
     page.keyboard.press("Control+v")

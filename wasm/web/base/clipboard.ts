@@ -1,7 +1,7 @@
 /** Copies `text` to the clipboard. Frames and local files need the older API. */
-export function copyText(text: string, from: HTMLElement): void {
+export async function copyText(text: string, from: HTMLElement): Promise<void> {
   const old = () => copyOldWay(text, from);
-  if (navigator.clipboard) navigator.clipboard.writeText(text).catch(old);
+  if (navigator.clipboard) await navigator.clipboard.writeText(text).catch(old);
   else old();
 }
 

@@ -260,8 +260,8 @@ function actions({ file, body, source, traces }: Page, reading: ReaderState): re
   const copyLink = {
     label: "Copy link",
     title: "Copy this page's address with the current view",
-    run: () => {
-      copyText(location.href.replace(/#.*$/s, "") + here(), document.body);
+    run: async () => {
+      await copyText(location.href.replace(/#.*$/s, "") + here(), document.body);
       return "copied";
     },
   };

@@ -3,7 +3,7 @@ export interface PageAction {
   readonly label: string;
   readonly title: string;
   /** Returns a short message where the effect is not visible. */
-  readonly run: () => string | undefined;
+  readonly run: () => string | undefined | Promise<string>;
 }
 
 /** Adds a button per action to the table of contents, and a status text for their messages. */
@@ -19,9 +19,9 @@ export function addActions(nav: HTMLElement, actions: readonly PageAction[], fai
     button.type = "button";
     button.textContent = label;
     button.title = title;
-    button.addEventListener("click", () => {
+    button.addEventListener("click", async () => {
       try {
-        said.textContent = run() ?? "";
+        said.textContent = (await run()) ?? "";
       } catch (error) {
         fail(error);
       }

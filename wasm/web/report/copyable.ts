@@ -9,8 +9,8 @@ export function makeCopyable(cell: HTMLElement): void {
   button.className = "ks-copy";
   button.title = "Copy the name";
   button.setAttribute("aria-label", `Copy ${name.slice(0, 80)}`);
-  button.addEventListener("click", () => {
-    copyText(name, button);
+  button.addEventListener("click", async () => {
+    await copyText(name, button);
     button.classList.add("ks-done");
     setTimeout(() => button.classList.remove("ks-done"), 1200);
   });

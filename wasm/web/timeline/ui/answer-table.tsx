@@ -50,7 +50,7 @@ export function AnswerTable({ timeline, table, order, heads, sort, whole, more }
   });
   const descends = ({ column, isNumber }: VisibleColumn) =>
     order?.column === column.name ? !order.descends : isNumber;
-  const take = (use: (table: Table) => void) =>
+  const take = (use: (table: Table) => void | Promise<void>) =>
     whole()
       .then((all) => all && use(all))
       .catch((error: unknown) => timeline.error.set(messageOf(error)));
