@@ -155,9 +155,10 @@ fn add_captured(selection: &Selection<'_>, rows: &mut Vec<OperatorCalls>, is_by_
     sort::by(rows, |a, b| most_first(&a.all, &b.all));
 }
 
-/// The most device time of their own first, then the most host time of their own.
+/// The most device time of their own first, then the most host time of their own. Unknown device
+/// time counts as none: behind all others, the longest calls would be out of sight.
 fn most_first(a: &OperatorRow, b: &OperatorRow) -> std::cmp::Ordering {
-    let time = |row: &OperatorRow| (row.device_self_ns, row.self_ns);
+    let time = |row: &OperatorRow| (row.device_self_ns.unwrap_or(0), row.self_ns);
     time(b).cmp(&time(a)).then_with(|| (&a.name, a.longest_id).cmp(&(&b.name, b.longest_id)))
 }
 

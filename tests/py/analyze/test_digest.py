@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 import shlex
@@ -95,6 +96,24 @@ def test_numbers_are_those_of_the_analyses():
         (name, cost, json.loads(evidence)) for name, cost, evidence in findings
     ]
     assert blocks["Kernels, copies and fills by time"]["num_all"] == len(trace.kernels())
+
+
+@pytest.mark.parametrize("section", ["kernels", "operators", "modules"])
+def test_a_job_has_the_order_of_its_traces(section, tmp_path):
+    recorded = json.loads(gzip.decompress(TRANSFORMER.read_bytes()))
+    for rank in (0, 1):
+        content = json.dumps({**recorded, "distributedInfo": {"rank": rank, "world_size": 2}})
+        (tmp_path / f"kineto_trace_{rank}.json").write_text(content)
+    of_one, of_job = (names_of(found, section) for found in (ks.read(TRANSFORMER, False), ks.read_dir(tmp_path)))
+    assert len(of_one) == 20
+    assert of_one == of_job
+
+
+def names_of(found, name):
+    """The first column of a section of a digest."""
+    sections = json.loads(found.digest(60_000, form="json"))["sections"]
+    block = next(section for section in sections if section["section"] == name)["blocks"][0]
+    return [item.get("module", item.get("name")) for item in block["items"]]
 
 
 def test_a_copy_elsewhere_has_the_same_digest(tmp_path, monkeypatch):

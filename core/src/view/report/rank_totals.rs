@@ -10,7 +10,7 @@ use crate::table::{ColumnValues, TableColumn, is_same};
 pub(super) struct RankTotals {
     /// The columns whose texts tell rows apart; an absent text counts as empty.
     pub(super) keys: &'static [TableColumn],
-    /// Columns to add up. The first one sorts the rows and gets a minimum and a maximum per rank.
+    /// Columns to add up. The first one gets a minimum and a maximum per rank.
     pub(super) sums: &'static [TableColumn],
     /// The column among them that counts events.
     pub(super) count: TableColumn,
@@ -52,10 +52,18 @@ impl RankTotals {
     /// The groups with the largest first sum. Further columns: `share`, `mean_ns`, minimum and
     /// maximum per rank (`least_ns`, `most_ns`), and the longest event with its rank.
     pub(super) fn top(&self, all: &ReportFrame, limit: usize) -> ReportFrame {
+        self.top_by(all, &self.sums[..1], limit)
+    }
+
+    /// The groups with the largest sums of `by`, the first of them before the next; an unknown sum
+    /// counts as none.
+    pub(super) fn top_by(&self, all: &ReportFrame, by: &[TableColumn], limit: usize) -> ReportFrame {
         let mut groups = self.groups(all);
         let num_groups = groups.len();
         let whole: i64 = groups.iter().fold(0, |sum, group| sum.saturating_add(group.first_sum()));
-        sort::by_key(&mut groups, |group| (std::cmp::Reverse(group.first_sum()), group.first));
+        let by = by.iter().filter_map(|column| self.sums.iter().position(|sum| sum == column)).collect::<Vec<_>>();
+        let order = |group: &NameGroup| by.iter().map(|at| group.sums[*at].unwrap_or(0)).collect::<Vec<_>>();
+        sort::by_key(&mut groups, |group| (std::cmp::Reverse(order(group)), group.first));
         groups.truncate(limit);
         let ints = |of: &dyn Fn(&NameGroup) -> Option<i64>| ColumnValues::Int(groups.iter().map(of).collect());
         let mut columns: Vec<_> = self.keys.iter().map(|key| (key.name, texts(all, *key, &groups))).collect();

@@ -4,6 +4,7 @@ use super::digest_block::DigestBlock;
 use super::digest_contents::{DigestContents, DigestTable};
 use super::digest_item::ItemWeights;
 use crate::analyze::tables;
+use crate::table::TableColumn;
 use crate::view::report::grid::{CellKind, ReportGrid, col};
 use crate::view::report::rank_totals::RankTotals;
 use crate::view::report::requests::OPTIONS;
@@ -64,15 +65,15 @@ const OPERATORS: ReportGrid = ReportGrid::of(
 const OPERATORS_OF_ALL: ReportGrid = ReportGrid::of_totals(
     "operators",
     &OPERATORS_ACROSS,
-    "Operators by host time, sums over ranks",
+    "Operators by device time, then by host time, sums over ranks",
     &[
         col("name", "name", CellKind::Name),
         col("count", "calls", CellKind::Count),
         col("device_self_ns", "device, self", CellKind::Time),
         col("self_ns", "host, self", CellKind::Time),
         col("total_ns", "host", CellKind::Time),
-        col("least_ns", "least of a rank", CellKind::Time),
-        col("most_ns", "most of a rank", CellKind::Time),
+        col("least_ns", "host, least of a rank", CellKind::Time),
+        col("most_ns", "host, most of a rank", CellKind::Time),
     ],
 );
 
@@ -95,15 +96,15 @@ const MODULES: ReportGrid = ReportGrid::of(
 const MODULES_OF_ALL: ReportGrid = ReportGrid::of_totals(
     "modules",
     &MODULES_ACROSS,
-    "Modules by host time, sums over ranks",
+    "Modules by device time, sums over ranks",
     &[
         col("module", "module", CellKind::Name),
         col("count", "calls", CellKind::Count),
         col("device_self_ns", "device, self", CellKind::Time),
         col("device_total_ns", "device", CellKind::Time),
         col("total_ns", "host", CellKind::Time),
-        col("least_ns", "least of a rank", CellKind::Time),
-        col("most_ns", "most of a rank", CellKind::Time),
+        col("least_ns", "host, least of a rank", CellKind::Time),
+        col("most_ns", "host, most of a rank", CellKind::Time),
     ],
 );
 
@@ -182,6 +183,8 @@ struct LargestRows {
     title: &'static str,
     grids: [&'static ReportGrid; 2],
     totals: &'static RankTotals,
+    /// The columns that sort the sums, as those of a trace are sorted.
+    by: &'static [TableColumn],
     weights: ItemWeights,
 }
 
@@ -189,6 +192,7 @@ const OF_KERNELS: LargestRows = LargestRows {
     title: "Kernels",
     grids: [&KERNELS, &KERNELS_OF_ALL],
     totals: &KERNELS_ACROSS,
+    by: &[tables::KERNELS.column("total_ns")],
     weights: ItemWeights { first: 5, step: 5 },
 };
 
@@ -196,6 +200,7 @@ const OF_OPERATORS: LargestRows = LargestRows {
     title: "Operators",
     grids: [&OPERATORS, &OPERATORS_OF_ALL],
     totals: &OPERATORS_ACROSS,
+    by: &[tables::OPERATORS.column("device_self_ns"), tables::OPERATORS.column("self_ns")],
     weights: ItemWeights { first: 9, step: 6 },
 };
 
@@ -203,6 +208,7 @@ const OF_MODULES: LargestRows = LargestRows {
     title: "Modules",
     grids: [&MODULES, &MODULES_OF_ALL],
     totals: &MODULES_ACROSS,
+    by: &[tables::MODULES.column("device_self_ns"), tables::MODULES.column("total_ns")],
     weights: ItemWeights { first: 13, step: 6 },
 };
 
@@ -233,7 +239,7 @@ impl LargestRows {
         let table = DigestTable { grid, options: [OPTIONS, ""], by: None, limit: LIMIT, weights: self.weights };
         let answer = contents.source.ask(grid.analysis, OPTIONS)?;
         let rows = if is_job {
-            self.totals.top(&frame(&answer, grid.table, usize::MAX)?, LIMIT)
+            self.totals.top_by(&frame(&answer, grid.table, usize::MAX)?, self.by, LIMIT)
         } else {
             frame(&answer, grid.table, LIMIT)?
         };
