@@ -119,7 +119,8 @@ impl PartRequest {
         match named_part(linked, kind, pattern, part.as_ref()) {
             None if !self.is_lenient => {
                 let names = names_of(linked, kind, MAX_NAMED);
-                Err(unexpected(&format!("{noun} of the trace, one of {names:?}"), pattern))
+                let known = if names.is_empty() { String::from("which has none") } else { format!("one of {names:?}") };
+                Err(unexpected(&format!("{noun} of the trace, {known}"), pattern))
             }
             found => Ok(Some(found.unwrap_or_else(|| TracePart::of_ranges(Vec::new())))),
         }
@@ -151,7 +152,7 @@ impl PartRequest {
             (None, Some(state)) => ["a state", state, &named(all().filter_map(|one| Some(one.state?.name())))],
             _ => ["phase and state", "none that has both", &named(all().filter_map(|one| Some(one.state?.name())))],
         };
-        unexpected(&format!("{noun} of these iterations, one of {names}"), asked)
+        unexpected(&format!("{noun} of these iterations, {names}"), asked)
     }
 
     fn range(&self, linked: &LinkedTrace) -> Result<Option<TimeRange>, Error> {
@@ -207,7 +208,8 @@ fn text(request: &mut Map<String, Value>, name: &str) -> Result<Option<String>, 
     }
 }
 
-/// Names in alphabetical order, each once, as a list.
+/// Names in alphabetical order, each once, as the end of a sentence.
 fn named(names: impl Iterator<Item = &'static str>) -> String {
-    format!("{:?}", sort::distinct(names))
+    let names = sort::distinct(names);
+    if names.is_empty() { String::from("which have none") } else { format!("one of {names:?}") }
 }

@@ -34,7 +34,7 @@ pub use flight::FLIGHT_TABLES;
 pub use lines::json_lines;
 pub use memory::{MEMORY_SNAPSHOT_TABLES, MEMORY_TIMELINE_TABLES};
 pub(crate) use packed::PackedTable;
-pub(crate) use picked::{PickedRows, ordered};
+pub(crate) use picked::{PickedRows, ordered, ordered_by_size};
 pub use rows::TableRows;
 pub use stacked::{PartKey, StackedTable, TablePart};
 pub use trace_tables::{TABLES, table};

@@ -1,5 +1,6 @@
 //! A selection of rows of a table.
 
+use std::cmp::Reverse;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -29,6 +30,19 @@ pub(crate) fn ordered(table: &Arc<dyn TableRows>, column: &str, descends: bool) 
     let values = table.values(at, 0..num_rows);
     let mut places: Vec<u32> = (0..num_rows as u32).collect();
     sort::by(&mut places, |a, b| values.compare((*a as usize, *b as usize), descends));
+    PickedRows::of(Arc::clone(table), places)
+}
+
+/// All rows by the size of the integers of a column, whatever their sign: the largest first, nulls
+/// last.
+pub(crate) fn ordered_by_size(table: &Arc<dyn TableRows>, column: &str) -> Arc<dyn TableRows> {
+    let num_rows = table.num_rows();
+    let found = (0..table.num_columns()).find(|at| table.column_name(*at) == column);
+    let Some(ColumnValues::Int(values)) = found.map(|at| table.values(at, 0..num_rows)) else {
+        return Arc::clone(table);
+    };
+    let mut places: Vec<u32> = (0..num_rows as u32).collect();
+    sort::by_key(&mut places, |row| Reverse(values.get(*row as usize).map(i64::unsigned_abs)));
     PickedRows::of(Arc::clone(table), places)
 }
 

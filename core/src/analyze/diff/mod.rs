@@ -42,6 +42,7 @@ use super::selection::Selection;
 use super::selection_request::SelectionRequest;
 use crate::error::Error;
 use crate::link::LinkedTrace;
+use crate::table::ordered_by_size;
 use crate::threads::each;
 #[cfg(feature = "gates")]
 pub use budget::check;
@@ -137,10 +138,27 @@ pub fn diff_jobs(
             let with_nodes = |(found, (one, other))| nodes::with_nodes(found, one, other);
             if has_nodes { answers.into_iter().zip(traces()).map(with_nodes).collect() } else { answers }
         };
-        return Ok(AnalysisResult::stacked(&ranks, &answers));
+        return Ok(across(&ranks, &answers));
     }
     let traces: Vec<&LinkedTrace> = before.iter().chain(after).map(|(_, linked)| &**linked).collect();
-    stacked_by_phase(&wanted.of_phases(&traces)?, |wanted| Ok(AnalysisResult::stacked(&ranks, &all(wanted)?)))
+    stacked_by_phase(&wanted.of_phases(&traces)?, |wanted| Ok(across(&ranks, &all(wanted)?)))
+}
+
+/// Answers on the ranks of a job as one. The largest change of a name comes first, on whatever rank
+/// it is.
+fn across(ranks: &[Option<i64>], answers: &[AnalysisResult]) -> AnalysisResult {
+    const SORTED: [&str; 5] = [
+        change::OPERATORS.name,
+        change::SHAPES.name,
+        change::KERNELS.name,
+        change::MODULES.name,
+        structure::TABLE.name,
+    ];
+    let mut answer = AnalysisResult::stacked(ranks, answers);
+    for table in answer.tables.iter_mut().filter(|table| SORTED.contains(&table.name())) {
+        *table = ordered_by_size(table, "change_ns");
+    }
+    answer
 }
 
 fn answer(selections: &[Selection<'_>; 2]) -> AnalysisResult {

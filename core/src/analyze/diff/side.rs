@@ -41,8 +41,12 @@ impl LostLaunches {
 /// A trace with its selected iterations.
 pub(super) struct DiffSide<'a> {
     pub(super) selection: &'a Selection<'a>,
-    /// In the order of time; none where one of the traces has none.
+    /// In the order of time, without those that lost device work; none where one of the traces has
+    /// none.
     pub(super) iterations: Vec<Iteration>,
+    /// The same with those that lost device work: the host's times are right in all.
+    #[cfg(feature = "gates")]
+    pub(super) all_iterations: Vec<Iteration>,
     /// The sample of each iteration of the trace.
     samples: Vec<Option<u32>>,
     /// Launches in the selection that lost their work.
@@ -77,16 +81,26 @@ impl<'a> DiffSide<'a> {
     ) -> Self {
         let linked = selection.linked;
         let all = &linked.links.iterations;
+        let is_selected = |iteration: &&Iteration| compared.iterations && selection.has_iteration(iteration);
         let mut iterations = Vec::new();
         let mut samples = vec![None; all.len()];
-        for (place, iteration) in all.iter().enumerate() {
-            let is_selected = compared.iterations && selection.has_iteration(iteration);
-            if is_selected && !(compared.device && lost.iterations.contains(&(place as u32))) {
+        for (place, iteration) in all.iter().enumerate().filter(|(_, iteration)| is_selected(iteration)) {
+            if !(compared.device && lost.iterations.contains(&(place as u32))) {
                 samples[place] = Some(iterations.len() as u32);
                 iterations.push(*iteration);
             }
         }
-        Self { selection, iterations, samples, lost, key: keys.of_events(&linked.trace), recorded, compared }
+        Self {
+            selection,
+            iterations,
+            #[cfg(feature = "gates")]
+            all_iterations: all.iter().filter(is_selected).copied().collect(),
+            samples,
+            lost,
+            key: keys.of_events(&linked.trace),
+            recorded,
+            compared,
+        }
     }
 
     /// Whether the program used a device, or may have, however much of its work was recorded.
@@ -144,17 +158,39 @@ impl<'a> DiffSide<'a> {
         all.filter(|iteration| iteration.is_observed && !self.selection.has_iteration(iteration)).count()
     }
 
+    /// How many iterations are left out because they lost device work.
+    #[cfg(feature = "gates")]
+    pub(super) fn num_left_out(&self) -> usize {
+        self.all_iterations.len() - self.iterations.len()
+    }
+
     /// The host time of each sample.
     pub(super) fn windows(&self) -> Vec<TimeRange> {
-        if self.iterations.is_empty() {
+        self.windows_of(&self.iterations)
+    }
+
+    /// The host time of each iteration, also of those that lost device work.
+    #[cfg(feature = "gates")]
+    pub(super) fn all_windows(&self) -> Vec<TimeRange> {
+        self.windows_of(&self.all_iterations)
+    }
+
+    fn windows_of(&self, iterations: &[Iteration]) -> Vec<TimeRange> {
+        if iterations.is_empty() {
             return vec![self.selection.span()];
         }
-        self.iterations.iter().map(|iteration| self.selection.cut(iteration.range())).collect()
+        iterations.iter().map(|iteration| self.selection.cut(iteration.range())).collect()
     }
 
     /// Lengths of the samples on the host, in nanoseconds.
     pub(super) fn window_lengths(&self) -> Vec<i64> {
-        self.windows().iter().map(|window| window.dur().0).collect()
+        lengths(&self.windows())
+    }
+
+    /// The same of all iterations.
+    #[cfg(feature = "gates")]
+    pub(super) fn all_window_lengths(&self) -> Vec<i64> {
+        lengths(&self.all_windows())
     }
 
     /// The iteration of the median duration, by its place; none where there are none.
@@ -163,4 +199,8 @@ impl<'a> DiffSide<'a> {
         sort::by_key(&mut places, |place| (self.iterations[*place].dur, *place));
         places.get(places.len().saturating_sub(1) / 2).copied()
     }
+}
+
+fn lengths(windows: &[TimeRange]) -> Vec<i64> {
+    windows.iter().map(|window| window.dur().0).collect()
 }

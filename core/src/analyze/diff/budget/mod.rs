@@ -69,11 +69,13 @@ pub fn check(traces: &[RankedTrace], request: &str, max_threads: usize) -> Resul
     if wanted.by_phase {
         return Err(unexpected("budgets of phases, such as phases.decode", "by=phase"));
     }
+    let has_device = traces.iter().any(|(_, linked)| has_work(linked));
     let findings = findings_if_asked(traces, &wanted, &budgets, max_threads)?;
     let of_rank = |at: usize| {
         let (rank, linked) = &traces[at];
         let of_rank = findings.iter().filter(|finding| traces.len() == 1 || finding.rank == *rank).collect();
-        CheckedTrace { linked, wanted: &wanted, findings: of_rank, is_alone: traces.len() == 1 }.outcomes(&budgets)
+        let is_alone = traces.len() == 1;
+        CheckedTrace { linked, wanted: &wanted, findings: of_rank, is_alone, has_device }.outcomes(&budgets)
     };
     let outcomes: Vec<Vec<BudgetOutcome>> =
         each(max_threads, traces.len(), of_rank).into_iter().collect::<Result<_, _>>()?;
@@ -111,6 +113,12 @@ struct CheckedTrace<'a> {
     findings: Vec<&'a Finding>,
     /// Whether it is all there is of its job.
     is_alone: bool,
+    /// Whether any trace of the job has device work.
+    has_device: bool,
+}
+
+fn has_work(linked: &LinkedTrace) -> bool {
+    (0..linked.trace.events.len()).any(|row| linked.trace.is_on_device(row))
 }
 
 impl CheckedTrace<'_> {
@@ -120,13 +128,7 @@ impl CheckedTrace<'_> {
         let mut measures = PairMeasures::of(&sides, &keys);
         let state = verdict(self.linked).state;
         let outcome = |budget: &Budget| {
-            let caveat = match &budget.subject {
-                BudgetSubject::Complete | BudgetSubject::Iterations => None,
-                BudgetSubject::SlowestStep => state.caveat_of_host_time(),
-                BudgetSubject::Metric(metric) if metric.is_host_time() => state.caveat_of_host_time(),
-                _ => state.caveat(),
-            };
-            self.outcome(budget, &sides[0], &mut measures).with_caveat(caveat)
+            self.outcome(budget, &sides[0], &mut measures).with_caveats(caveats(&budget.subject, state, &sides[0]))
         };
         Ok(budgets.iter().map(outcome).collect())
     }
@@ -136,6 +138,9 @@ impl CheckedTrace<'_> {
         let plain = |value: f64| BudgetOutcome::Value(value, whole.to_owned());
         match &budget.subject {
             BudgetSubject::Metric(GateMetric::Phase(phase)) => self.phase(phase),
+            BudgetSubject::Metric(metric) if is_named(metric) && self.has_device && !side.compared.device => {
+                BudgetOutcome::Unknown(NO_DEVICE.to_owned())
+            }
             BudgetSubject::Metric(metric) => match mean_of(metric, budget, side, measures) {
                 BudgetOutcome::Value(value, _) => plain(value),
                 unknown @ BudgetOutcome::Unknown(_) => unknown,
@@ -150,7 +155,7 @@ impl CheckedTrace<'_> {
             }
             BudgetSubject::DeviceEvents if !side.compared.device => BudgetOutcome::Unknown(NO_DEVICE.to_owned()),
             BudgetSubject::DeviceEvents => plain(side.device_work().count() as f64 / side.num_samples() as f64),
-            BudgetSubject::Iterations => plain(side.iterations.len() as f64),
+            BudgetSubject::Iterations => plain(side.all_iterations.len() as f64),
             BudgetSubject::Complete => self.complete(),
             BudgetSubject::Finding(name) => self.finding(name, side),
         }
@@ -162,7 +167,7 @@ impl CheckedTrace<'_> {
         match Selection::of(self.linked, &wanted) {
             Ok(selection) => {
                 let (sides, _) = DiffSide::both([&selection, &selection]);
-                BudgetOutcome::Value(mean(&sides[0].window_lengths()), String::new())
+                BudgetOutcome::Value(mean(&sides[0].all_window_lengths()), String::new())
             }
             Err(error) => BudgetOutcome::Unknown(error.to_string()),
         }
@@ -213,6 +218,32 @@ impl CheckedTrace<'_> {
     }
 }
 
+/// Whether a metric is host time where no device work was recorded.
+fn is_named(metric: &GateMetric) -> bool {
+    matches!(metric, GateMetric::Named(NameKind::Operator | NameKind::Module, _))
+}
+
+/// Tells what a value rests on, where something is missing or wrong.
+fn caveats(subject: &BudgetSubject, state: VerdictState, side: &DiffSide<'_>) -> Vec<String> {
+    let of_state = match subject {
+        BudgetSubject::Complete | BudgetSubject::Iterations => None,
+        BudgetSubject::SlowestStep => state.caveat_of_host_time(),
+        BudgetSubject::Metric(metric) if metric.is_host_time() => state.caveat_of_host_time(),
+        _ => state.caveat(),
+    };
+    let (is_of_device, is_named) = match subject {
+        BudgetSubject::DeviceEvents => (true, false),
+        BudgetSubject::Metric(metric) => (metric.is_of_device(), is_named(metric)),
+        _ => (false, false),
+    };
+    let left_out = plural(side.num_left_out(), "iteration");
+    let left_out = (is_of_device && side.num_left_out() > 0).then(|| format!("{left_out} left out: device work lost"));
+    let host = (is_named && !side.compared.device).then(|| String::from(OF_HOST));
+    of_state.map(str::to_owned).into_iter().chain(left_out).chain(host).collect()
+}
+
+const OF_HOST: &str = "host time, as no device work was recorded";
+
 fn mean_of(
     metric: &GateMetric,
     budget: &Budget,
@@ -241,11 +272,11 @@ fn unknown_name(metric: &GateMetric, measures: &mut PairMeasures<'_>) -> String 
 }
 
 fn slowest(side: &DiffSide<'_>) -> BudgetOutcome {
-    let all = side.window_lengths();
+    let all = side.all_window_lengths();
     let mut places: Vec<_> = (0..all.len()).collect();
     sort::by_key(&mut places, |at| (std::cmp::Reverse(all[*at]), *at));
     let slowest = places.first().copied().unwrap_or(0);
-    let note = side.iterations.get(slowest).map(|iteration| format!("iteration {}", iteration.number));
+    let note = side.all_iterations.get(slowest).map(|iteration| format!("iteration {}", iteration.number));
     let note = note.unwrap_or_else(|| String::from(NO_ITERATIONS));
     BudgetOutcome::Value(all.get(slowest).map_or(0.0, |ns| *ns as f64), note)
 }

@@ -21,13 +21,11 @@ pub(super) enum BudgetOutcome {
 }
 
 impl BudgetOutcome {
-    /// Adds a remark on the recording to that on the value.
-    pub(super) fn with_caveat(self, caveat: Option<&str>) -> Self {
-        match (self, caveat) {
-            (Self::Value(value, note), Some(caveat)) if note.is_empty() => Self::Value(value, caveat.to_owned()),
-            (Self::Value(value, note), Some(caveat)) => Self::Value(value, format!("{note}; {caveat}")),
-            (other, _) => other,
-        }
+    /// Adds remarks on the recording to that on the value.
+    pub(super) fn with_caveats(self, caveats: Vec<String>) -> Self {
+        let Self::Value(value, note) = self else { return self };
+        let notes = std::iter::once(note).filter(|note| !note.is_empty()).chain(caveats);
+        Self::Value(value, notes.collect::<Vec<_>>().join("; "))
     }
 }
 

@@ -53,7 +53,13 @@ impl<'a> PairMeasures<'a> {
                 let is_wanted =
                     |name: &str| if named.contains_key(pattern) { name == pattern } else { is_like(name, pattern) };
                 let found = named.iter().filter(|(name, _)| is_wanted(name));
-                Ok(found.map(|(name, values)| (name.clone(), values.clone())).collect())
+                let found: BTreeMap<_, _> = found.map(|(name, values)| (name.clone(), values.clone())).collect();
+                let is_zero = found.values().flatten().flatten().all(|ns| *ns == 0);
+                match kind {
+                    NameKind::Operator if !found.is_empty() && is_zero => Err(NO_OWN_OF_OPERATOR),
+                    NameKind::Module if !found.is_empty() && is_zero => Err(NO_OWN_OF_MODULE),
+                    _ => Ok(found),
+                }
             }
         }
     }
@@ -94,7 +100,7 @@ impl<'a> PairMeasures<'a> {
         if self.sides.iter().any(is_empty) {
             return Err("a trace has no events");
         }
-        Ok(self.sides.each_ref().map(DiffSide::window_lengths))
+        Ok(self.sides.each_ref().map(DiffSide::all_window_lengths))
     }
 
     fn device(&self) -> Result<PairValues, &'static str> {
@@ -123,6 +129,8 @@ impl<'a> PairMeasures<'a> {
 
 /// Why the peak of memory is unknown.
 pub(in crate::analyze::diff) const CUT: &str = "the file ends early: the peak may be missing";
+const NO_OWN_OF_OPERATOR: &str = "it has no time of its own: name the operators inside it";
+const NO_OWN_OF_MODULE: &str = "it has no time of its own: name the modules inside it";
 const NO_OWNER: &str = "no device work belongs to any: the file has no launches";
 
 impl DiffSide<'_> {
@@ -166,10 +174,10 @@ fn dense(times: &StepTimes) -> Vec<i64> {
     all
 }
 
-/// The most that one device held in each sample; `None` if no allocation was recorded.
+/// The most that one device held in each iteration; `None` if no allocation was recorded.
 fn memory_peaks(side: &DiffSide<'_>) -> Option<Vec<i64>> {
     let all = changes(&Selection::all(side.selection.linked));
-    let windows = side.windows();
+    let windows = side.all_windows();
     let mut devices: Vec<_> = all.iter().map(|change| change.device).collect();
     devices.dedup();
     devices = crate::sort::distinct(devices);

@@ -87,6 +87,11 @@ impl GateMetric {
         matches!(self, Self::Step | Self::Phase(_))
     }
 
+    /// Whether it is time of the device work of iterations, where that was recorded.
+    pub(in crate::analyze::diff) fn is_of_device(&self) -> bool {
+        matches!(self, Self::Device | Self::Part(_) | Self::Named(..))
+    }
+
     /// The name that was asked for, in which `*` stands for any text; empty for metrics without.
     pub(super) fn pattern(&self) -> &str {
         if let Self::Named(_, pattern) = self { pattern } else { "" }

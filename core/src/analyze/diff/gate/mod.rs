@@ -164,7 +164,7 @@ impl GateRequest {
 
     fn answer(&self, rank: &RankMeasures, num_judged: usize, num_names: usize) -> AnalysisResult {
         let rows = self.named(rank).into_iter().map(|(name, metric, values)| {
-            let caveat = if values.is_ok() { caveat_of(metric, rank.states) } else { String::new() };
+            let caveat = if values.is_ok() { rank.caveat(metric) } else { String::new() };
             GateRow { caveat, ..self.row(name, metric.unit(), values, num_judged) }
         });
         let names = rank.all.names.iter().flat_map(|(kind, values)| {
@@ -222,18 +222,27 @@ impl RankMeasures {
     fn num_names(&self) -> usize {
         self.all.names.iter().map(|(_, values)| values.len()).sum()
     }
+
+    /// Tells what a metric rests on, where something is missing or wrong.
+    fn caveat(&self, metric: &GateMetric) -> String {
+        let left_out = left_out_words(self.all.num_left_out).filter(|_| metric.is_of_device());
+        state_words(metric, self.states).into_iter().chain(left_out).collect::<Vec<_>>().join("; ")
+    }
 }
 
-/// Tells which side of a metric rests on recordings that are not complete.
-fn caveat_of(metric: &GateMetric, states: [VerdictState; 2]) -> String {
+/// Iterations that lost device work, of both sides.
+fn left_out_words([before, after]: [usize; 2]) -> Option<String> {
+    (before + after > 0).then(|| format!("without iterations that lost device work: {before} before, {after} after"))
+}
+
+/// The sides that rest on recordings that are not complete.
+fn state_words(metric: &GateMetric, states: [VerdictState; 2]) -> Vec<String> {
     let caveat = if metric.is_host_time() { VerdictState::caveat_of_host_time } else { VerdictState::caveat };
     match states.map(caveat) {
-        [None, None] => String::new(),
-        [Some(both), Some(other)] if both == other => format!("{both} (before and after)"),
+        [Some(both), Some(other)] if both == other => vec![format!("{both} (before and after)")],
         [before, after] => {
             let sides = [(before, "before"), (after, "after")];
-            let words = sides.into_iter().filter_map(|(words, side)| Some(format!("{} ({side})", words?)));
-            words.collect::<Vec<_>>().join("; ")
+            sides.into_iter().filter_map(|(words, side)| Some(format!("{} ({side})", words?))).collect()
         }
     }
 }

@@ -29,6 +29,7 @@ const MIN_NAME_SHARE: f64 = 0.01;
 struct MeasuredPair {
     at: [usize; 2],
     num_samples: [usize; 2],
+    num_left_out: [usize; 2],
     compared: ComparedKinds,
     metrics: Vec<MeasuredMetric>,
     /// Operators, kernels and modules.
@@ -41,6 +42,8 @@ pub(super) struct MeasuredRuns {
     pub(super) names: Vec<(NameKind, NamedValues)>,
     /// Names that a metric could have meant, in any of the runs.
     pub(super) known: BTreeMap<NameKind, BTreeSet<String>>,
+    /// Iterations that metrics of the device leave out, because they lost work; of both sides.
+    pub(super) num_left_out: [usize; 2],
 }
 
 impl MeasuredRuns {
@@ -71,7 +74,9 @@ impl MeasuredRuns {
             if is_many { frequent(values) } else { values }
         });
         let names = all.into_iter().map(|(kind, values)| (kind, frequent(values))).collect();
-        Ok(Self { metrics: values.collect(), names, known })
+        let first_of = |side: usize| pairs.iter().filter(move |pair| pair.at[1 - side] == 0);
+        let num_left_out = [0, 1].map(|side| first_of(side).map(|pair| pair.num_left_out[side]).sum());
+        Ok(Self { metrics: values.collect(), names, known, num_left_out })
     }
 }
 
@@ -96,6 +101,7 @@ impl MeasuredPair {
         Ok(Self {
             at,
             num_samples: sides.each_ref().map(DiffSide::num_samples),
+            num_left_out: sides.each_ref().map(DiffSide::num_left_out),
             compared: sides[0].compared,
             metrics: metrics.iter().map(|metric| measures.measure(metric)).collect(),
             names: kinds.map(|kind| measures.named(kind).cloned()).collect(),

@@ -8,10 +8,12 @@ use super::digest_value::DigestValue;
 use super::next_steps;
 use crate::analyze::tables::diff;
 use crate::analyze::{AnalysisResult, VerdictState};
+use crate::table::ordered_by_size;
 use crate::view::comparison::sides;
 use crate::view::report::grid::{CellKind, ComparisonSide, GridColumn, ReportGrid, col};
+use crate::view::report::report_frame::ReportFrame;
 use crate::view::report::requests::OPTIONS;
-use crate::view::report::source::{ReportResult, frame};
+use crate::view::report::source::{ReportResult, frame, table as named};
 use crate::view::report::step_change::headline;
 
 const PARTS: ReportGrid = ReportGrid::of_comparison(
@@ -97,7 +99,11 @@ const fn table(grid: &'static ReportGrid, limit: usize, [first, step]: [u32; 2])
 
 const SECTIONS: [(&str, &str, DigestTable); 7] = [
     ("changes", "Changes", table(&PARTS, 24, [2, 2])),
-    ("device_work", "Device work", table(&CLASSES, 8, [9, 5])),
+    (
+        "device_work",
+        "Device work",
+        DigestTable { by: Some(diff::DEVICE_WORK.column("change_ns")), ..table(&CLASSES, 8, [9, 5]) },
+    ),
     ("kernels", "Kernels", table(&KERNELS, 16, [4, 5])),
     ("operators", "Operators", table(&OPERATORS, 16, [6, 5])),
     ("modules", "Modules", table(&MODULES, 12, [8, 6])),
@@ -110,7 +116,11 @@ pub(super) fn sections(mut contents: DigestContents<'_>, answer: &AnalysisResult
     let blocks = completeness(&contents, answer);
     contents.add("completeness", "Completeness", blocks);
     for (id, title, table) in &SECTIONS {
-        let rows = frame(answer, table.grid.table, table.limit).map(|rows| vec![contents.block(answer, table, &rows)]);
+        let found = named(answer, table.grid.table).map(|found| match table.by {
+            Some(by) => ReportFrame::of(&*ordered_by_size(found, by.name), table.limit),
+            None => ReportFrame::of(&**found, table.limit),
+        });
+        let rows = found.map(|rows| vec![contents.block(answer, table, &rows)]);
         contents.add(id, title, rows);
     }
     let commands = &contents.commands;

@@ -1,0 +1,116 @@
+"""Gates and budgets of recordings that lost device work in some iterations."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection
+from pathlib import Path
+from typing import Any
+
+import kinetoscope as ks
+import pytest
+
+pytestmark = pytest.mark.unit
+
+STEP_US = 1000
+KERNEL_US = 300
+
+
+def run(durs_us: list[int], lost: Collection[int] = (), kernel_us: int = KERNEL_US, rank: int | None = None) -> bytes:
+    """Iterations with one operator inside another one; those of `lost` have no kernel for their second launch."""
+    events: list[dict[str, Any]] = []
+
+    def add(name: str, category: str, start: int, dur: int, **more: Any) -> None:
+        place = {"pid": 0, "tid": 7} if category == "kernel" else {"pid": 1, "tid": 1}
+        events.append({"ph": "X", "name": name, "cat": category, "ts": start, "dur": dur, **place, **more})
+
+    start = 0
+    for at, dur in enumerate(durs_us):
+        add(f"ProfilerStep#{at}", "user_annotation", start, dur)
+        add("aten::linear", "cpu_op", start + 10, 200)
+        for half in (0, 1):
+            number, when = 2 * at + half + 1, start + 20 + 80 * half
+            add("aten::mm", "cpu_op", when, 50)
+            add("cudaLaunchKernel", "cuda_runtime", when + 10, 20, args={"correlation": number})
+            if half == 0 or at not in lost:
+                args = {"correlation": number, "stream": 7, "device": 0}
+                add("gemm", "kernel", start + 50 + half * kernel_us, kernel_us, args=args)
+        start += dur + 100
+    header = {} if rank is None else {"distributedInfo": {"rank": rank, "world_size": 3}}
+    return json.dumps({"traceEvents": events, **header}).encode()
+
+
+FAST = [STEP_US, STEP_US + 2] * 5
+SLOW = [STEP_US * 2, STEP_US * 2 + 2] * 5
+
+
+def rows(result: Any, *columns: str) -> list[tuple[Any, ...]]:
+    return result.select(*columns).rows()
+
+
+def test_host_times_count_all_iterations() -> None:
+    trace = ks.read(run(FAST + SLOW, lost=range(10, 20)), et=False)
+    budgets = {"step": "1.2 ms", "slowest_step": "1.5 ms", "min_iterations": 20, "device_events": 2}
+    checked = {row[0]: row[1:] for row in rows(trace.check(budgets), "budget", "status", "value", "note")}
+    assert checked["step"][:2] == ("broken", sum(FAST + SLOW) * 1000 / 20)
+    assert checked["slowest_step"] == ("broken", (STEP_US * 2 + 2) * 1000, "iteration 11")
+    assert checked["min_iterations"][:2] == ("kept", 20)
+    status, value, note = checked["device_events"]
+    assert (status, value) == ("kept", 2)
+    assert "10 iterations left out: device work lost" in note
+
+
+def test_the_gate_sees_slow_iterations_that_lost_work() -> None:
+    before, after = ks.read(run(FAST * 2), et=False), ks.read(run(SLOW * 2, lost=range(1, 20)), et=False)
+    gate = ks.diff(before, after).gate(metrics=["step", "device"])
+    columns = ("metric", "status", "num_after_iterations", "note")
+    (step, device) = rows(gate, *columns)
+    assert step[:3] == ("step", "worse", 20)
+    assert "lost" not in step[3]
+    assert device[0] == "device"
+    assert device[2] == 1
+    assert "without iterations that lost device work: 0 before, 19 after" in device[3]
+
+
+def test_an_operator_without_time_of_its_own_is_unknown() -> None:
+    before, after = (ks.read(run(FAST, kernel_us=kernel), et=False) for kernel in (KERNEL_US, KERNEL_US + 30))
+    gate = ks.diff(before, after).gate(metrics=["operator:aten::linear", "operator:aten::mm"])
+    found = {metric: (status, note) for metric, status, note in rows(gate, "metric", "status", "note")}
+    assert found["operator:aten::linear"] == (
+        "unknown",
+        "it has no time of its own: name the operators inside it",
+    )
+    assert found["operator:aten::mm"][0] == "worse"
+    (budget,) = rows(before.check({"operators": {"aten::linear": "1 us"}}), "status")
+    assert budget == ("unknown",)
+
+
+def test_host_time_does_not_stand_for_device_time(tmp_path: Path) -> None:
+    host_only = json.loads(run(FAST, rank=1))
+    host_only["traceEvents"] = [event for event in host_only["traceEvents"] if event["cat"] in HOST]
+    budgets = {"operators": {"aten::mm": "1 s"}}
+    alone = ks.read(json.dumps(host_only).encode(), et=False)
+    assert rows(alone.check(budgets), "status", "note") == [("kept", "host time, as no device work was recorded")]
+    (tmp_path / "rank_0.json").write_bytes(run(FAST, rank=0))
+    (tmp_path / "rank_1.json").write_text(json.dumps(host_only))
+    job = ks.read_dir(tmp_path)
+    assert rows(job.check(budgets), "status", "rank") == [("unknown", 1)]
+
+
+HOST = ("cpu_op", "user_annotation")
+
+
+def test_the_largest_change_of_a_job_comes_first(tmp_path: Path) -> None:
+    jobs = []
+    for side, kernels in (("before", (300, 300, 300)), ("after", (301, 350, 302))):
+        folder = tmp_path / side
+        folder.mkdir()
+        for rank, kernel in enumerate(kernels):
+            (folder / f"rank_{rank}.json").write_bytes(run(FAST, kernel_us=kernel, rank=rank))
+        jobs.append(ks.read_dir(folder))
+    changes = ks.diff(*jobs)
+    ranks = [rank for (rank,) in rows(changes.tables["diff_kernels"], "rank")]
+    assert ranks == [1, 2, 0]
+    digest = json.loads(changes.digest(60_000, form="json"))
+    kernels = next(section for section in digest["sections"] if section["section"] == "kernels")
+    assert [item["rank"] for item in kernels["blocks"][0]["items"]] == [1, 2, 0]
