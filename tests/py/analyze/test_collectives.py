@@ -207,3 +207,11 @@ def test_ranks_are_compared_by_their_own_clocks_unless_asked(data: Path) -> None
     for row in aligned:
         others = [starts[0, row["collective_id"]], starts[1, row["collective_id"]] - offset]
         assert row["skew_ns"] == others[row["rank"]] - max(others)
+
+
+@pytest.mark.unit
+def test_a_collective_without_a_known_run_has_no_time() -> None:
+    job = ks.read_dir(Path(__file__).parents[3] / "tests/data/nccl_cuda")
+    summary = job.collectives().tables["collective_summary"].select("collective", "total_ns", "transfer_ns").rows()
+    assert ("coalesced", None, None) in summary
+    assert all(total is None or total > 0 for _, total, _ in summary)

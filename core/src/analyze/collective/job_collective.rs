@@ -175,9 +175,10 @@ impl<'a> JobCollective<'a> {
         self.parts.iter().filter_map(|part| part.dur_ns).min()
     }
 
-    /// How long all parts ran, together.
-    pub(crate) fn total_ns(&self) -> i64 {
-        sum_ns(self.parts.iter().filter_map(|part| part.dur_ns))
+    /// How long all parts ran, together; `None` where that is known of none.
+    pub(crate) fn total_ns(&self) -> Option<i64> {
+        let mut known = self.parts.iter().filter_map(|part| part.dur_ns).peekable();
+        known.peek().is_some().then(|| sum_ns(known))
     }
 
     /// The largest value of all parts.

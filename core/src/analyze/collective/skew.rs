@@ -43,8 +43,8 @@ pub(crate) struct SkewRow {
     pub(super) wait_ns: Option<i64>,
     /// The longest that one waited.
     pub(super) max_wait_ns: Option<i64>,
-    /// Sum over the ranks of how long it ran there.
-    pub(super) total_ns: i64,
+    /// Sum over the ranks of how long it ran there; `None` where none is known.
+    pub(super) total_ns: Option<i64>,
     /// How long it took once all were there: the shortest that it ran on any rank.
     pub(super) transfer_ns: Option<i64>,
     /// `bytes / transfer_ns`.
@@ -81,7 +81,7 @@ const COLUMNS: &[Column<Vec<SkewRow>>] = &[
     int("wait_ns", |rows, at| rows[at].wait_ns),
     float("mean_wait_ns", |rows, at| Some(rows[at].wait_ns? as f64 / rows[at].num_traces.max(1) as f64)),
     int("max_wait_ns", |rows, at| rows[at].max_wait_ns),
-    int("total_ns", |rows, at| Some(rows[at].total_ns)),
+    int("total_ns", |rows, at| rows[at].total_ns),
     int("transfer_ns", |rows, at| rows[at].transfer_ns),
     float("algorithm_gbps", |rows, at| rows[at].algorithm_gbps),
     float("bus_gbps", |rows, at| rows[at].bus_gbps),

@@ -21,8 +21,8 @@ pub(in crate::analyze) struct CollectiveTotals {
     pub(in crate::analyze) count: u64,
     /// The largest message of any rank, summed over communications; `None` where none is known.
     pub(in crate::analyze) bytes: Option<i64>,
-    /// Summed over communications and ranks.
-    pub(in crate::analyze) total_ns: i64,
+    /// Summed over communications and ranks; `None` where none is known.
+    pub(in crate::analyze) total_ns: Option<i64>,
     /// Summed over communications and ranks; `None` where none is known.
     pub(in crate::analyze) wait_ns: Option<i64>,
     /// Summed over communications; `None` where none is known.
@@ -58,9 +58,9 @@ const COLUMNS: &[Column<Vec<CollectiveSummaryRow>>] = &[
     text("dtype", |rows, at, out| put(out, rows[at].like.dtype.as_deref().unwrap_or_default())),
     int("bytes", |rows, at| rows[at].like.bytes),
     int("count", |rows, at| Some(rows[at].totals.count as i64)),
-    int("total_ns", |rows, at| Some(rows[at].totals.total_ns)),
+    int("total_ns", |rows, at| rows[at].totals.total_ns),
     int("wait_ns", |rows, at| rows[at].totals.wait_ns),
-    int("transfer_ns", |rows, at| Some(rows[at].totals.transfer_ns.unwrap_or(0))),
+    int("transfer_ns", |rows, at| rows[at].totals.transfer_ns),
     float("min_bus_gbps", |rows, at| Some(rows[at].totals.bus_gbps?[0])),
     float("median_bus_gbps", |rows, at| Some(rows[at].totals.bus_gbps?[1])),
     float("max_bus_gbps", |rows, at| Some(rows[at].totals.bus_gbps?[2])),
@@ -106,7 +106,7 @@ impl CollectiveTotals {
         Self {
             count: skews.len() as u64,
             bytes: known(|skew| skew.bytes),
-            total_ns: sum_ns(skews.iter().map(|skew| skew.total_ns)),
+            total_ns: known(|skew| skew.total_ns),
             wait_ns: known(|skew| skew.wait_ns),
             transfer_ns: known(|skew| skew.transfer_ns),
             bus_gbps: speeds.map(|((least, middle), most)| [least, middle, most]),

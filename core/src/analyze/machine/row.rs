@@ -41,7 +41,7 @@ const COLUMNS: &[Column<Vec<MachineRow>>] = &[
     int("count", |rows, at| Some(rows[at].totals.count as i64)),
     int("num_ranks", |rows, at| Some(rows[at].num_ranks as i64)),
     int("bytes", |rows, at| rows[at].totals.bytes),
-    int("total_ns", |rows, at| Some(rows[at].totals.total_ns)),
+    int("total_ns", |rows, at| rows[at].totals.total_ns),
     int("wait_ns", |rows, at| rows[at].totals.wait_ns),
     int("transfer_ns", |rows, at| rows[at].totals.transfer_ns),
     float("min_bus_gbps", |rows, at| Some(rows[at].totals.bus_gbps?[0])),

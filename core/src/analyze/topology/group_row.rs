@@ -55,7 +55,7 @@ const COLUMNS: &[Column<Vec<GroupRow>>] = &[
     int("num_traces", |rows, at| Some(rows[at].num_traces as i64)),
     int("count", |rows, at| Some(rows[at].totals.count as i64)),
     int("bytes", |rows, at| rows[at].totals.bytes),
-    int("total_ns", |rows, at| Some(rows[at].totals.total_ns)),
+    int("total_ns", |rows, at| rows[at].totals.total_ns),
     int("wait_ns", |rows, at| rows[at].totals.wait_ns),
     int("awaited_rank", |rows, at| rows[at].awaited.map(|(rank, _)| rank)),
     int("awaited_ns", |rows, at| rows[at].awaited.map(|(_, ns)| ns)),
