@@ -21,10 +21,12 @@ pub(crate) mod packet {
     pub(crate) const GPU_COUNTER: u32 = 52;
     pub(crate) const RENDER_STAGE: u32 = 53;
     pub(crate) const CLOCK: u32 = 58;
+    pub(crate) const STATS: u32 = 35;
+    pub(crate) const ZSTD: u32 = 133;
     pub(crate) const DEFAULTS: u32 = 59;
     pub(crate) const TRACK: u32 = 60;
     /// Facts about the recording itself, and about packets: without events.
-    pub(crate) const ABOUT: [u32; 15] = [3, 33, 34, 35, 36, 45, 46, 69, 72, 78, 79, 87, 89, 98, 128];
+    pub(crate) const ABOUT: [u32; 14] = [3, 33, 34, 36, 45, 46, 69, 72, 78, 79, 87, 89, 98, 128];
     /// The names of payloads that are often in traces, and are not read.
     pub(crate) const NAMES: [(u32, &str); 8] = [
         (1, "ftrace_events"),
@@ -33,9 +35,19 @@ pub(crate) mod packet {
         (9, "process_stats"),
         (66, "perf_sample"),
         (129, "generic_gpu_frequency_event"),
-        (133, "zstd_compressed_packets"),
+        (ZSTD, "zstd_compressed_packets"),
         (135, "stack_sample"),
     ];
+}
+
+/// `TraceStats`.
+pub(crate) mod stats {
+    pub(crate) const BUFFER: u32 = 1;
+    /// Chunks and patches discarded, invalid packets.
+    pub(crate) const LOST: [u32; 3] = [8, 9, 10];
+    /// Of a buffer: chunks overwritten, patches failed, chunks discarded, packets that writers lost
+    /// or that were too large.
+    pub(crate) const LOST_OF_BUFFER: [u32; 5] = [3, 6, 18, 19, 22];
 }
 
 /// `TrackEvent`.

@@ -352,7 +352,7 @@ impl WarningKind {
             Self::OversizedValue => "a value is nested too deeply or referenced too often: omitted",
             Self::DamagedTable => "a database table is truncated or damaged: rows before the damage were read",
             Self::LostPacket => {
-                "a Perfetto packet is damaged, has no known time or kind, or comes after lost packets: left out if unreadable"
+                "a Perfetto packet is damaged, was lost by the recorder, or has no known time or kind: left out if unreadable"
             }
             Self::InvalidValue => {
                 "a database value is too long, has a wrong type, or refers to a missing row: treated as absent"
@@ -442,7 +442,7 @@ impl Warnings {
             return;
         }
         match self.0.iter_mut().find(|warning| warning.kind == kind) {
-            Some(warning) => warning.count += count,
+            Some(warning) => warning.count = warning.count.saturating_add(count),
             None => self.0.push(Warning { kind, count, first: position() }),
         }
     }

@@ -14,6 +14,7 @@ mod sequence_numbers;
 mod shared_steps;
 mod stream_waits;
 mod unknown_kind;
+mod unread_content;
 
 use serde::Serialize;
 
@@ -76,6 +77,7 @@ pub fn verdict(linked: &LinkedTrace) -> Verdict {
     problems.extend(sequence_numbers::problem(&linked.trace));
     problems.extend(producer::problem(&linked.trace));
     problems.extend(unknown_kind::problem(&linked.trace));
+    problems.extend(unread_content::problem(&linked.trace));
     problems.extend(shared_steps::problem(linked));
     problems.extend(observer::problem(linked));
     let mut problems: Vec<_> = problems.into_iter().map(Problem::counted).collect();

@@ -23,6 +23,7 @@ mod rows;
 mod slice;
 mod slice_run;
 mod stage;
+mod stats;
 mod stream;
 mod target;
 mod track;

@@ -12,6 +12,7 @@ use super::packet::{PerfettoPacket, content_name};
 use super::packets::PerfettoPackets;
 use super::slice::write_track_event;
 use super::stage::write_stage;
+use super::stats::num_lost;
 use super::target::PerfettoTarget;
 use crate::error::{Error, Position, unreadable};
 use crate::json;
@@ -42,6 +43,8 @@ struct PerfettoState<'b> {
     header: Vec<(Vec<u8>, Vec<u8>)>,
     /// How many packets have content that is not read, by its number.
     unread: BTreeMap<u32, u64>,
+    /// How many packets the recorder says that it lost.
+    num_lost: u64,
 }
 
 impl<'a, 'b> PerfettoReader<'a, 'b> {
@@ -58,6 +61,7 @@ impl<'a, 'b> PerfettoReader<'a, 'b> {
             target: PerfettoTarget::new(builder),
             header: Vec::new(),
             unread: BTreeMap::new(),
+            num_lost: 0,
         };
         Self { packets: PerfettoPackets::new(window, limits.max_bytes), state, file }
     }
@@ -74,6 +78,9 @@ impl<'a, 'b> PerfettoReader<'a, 'b> {
         for (_, kind) in ends.into_iter().filter(|(is_so, _)| *is_so) {
             self.warn(kind, self.packets.offset());
         }
+        let position = Position { file: self.file.clone(), ..Position::default() };
+        let warnings = &mut self.state.target.rows.builder.trace.warnings;
+        warnings.push_many(WarningKind::LostPacket, self.state.num_lost, || position);
         Ok(self.state.finish())
     }
 
@@ -122,6 +129,8 @@ impl PerfettoState<'_> {
             packet::CLOCK_SNAPSHOT => self.clocks.snapshot(packet.sequence, content),
             packet::TRACK => self.target.tracks.describe(content, &mut self.target.events),
             packet::CHROME_EVENTS => self.take_metadata(content),
+            // Later statistics include the earlier ones.
+            packet::STATS => self.num_lost = self.num_lost.max(num_lost(content)),
             packet::TRACK_EVENT | packet::RENDER_STAGE | packet::GPU_COUNTER => {
                 let is_known = sequence.is_complete || !packet.needs_earlier;
                 let clock = packet.clock.or(sequence.clock);
@@ -141,7 +150,12 @@ impl PerfettoState<'_> {
                     fault = Some(WarningKind::LostPacket);
                 }
             }
-            _ => *self.unread.entry(field).or_default() += 1,
+            _ => {
+                *self.unread.entry(field).or_default() += 1;
+                if field == packet::ZSTD {
+                    fault = Some(WarningKind::LostPacket);
+                }
+            }
         }
         self.target.flush();
         fault

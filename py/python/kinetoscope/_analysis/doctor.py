@@ -19,13 +19,23 @@ if TYPE_CHECKING:
     from kinetoscope.table import Table
     from kinetoscope.trace import Trace
 
-_Problem = tuple[str, str, str, str]
-"""Name, state, message and advice."""
+
+class _Problem(NamedTuple):
+    name: str
+    state: str
+    message: str
+    advice: str
+    is_shown: bool
+    """Whether a remark is worth a notice beside the verdict."""
+
+
 _SLICE_ROWS = 10_000
 MARK_WIDTH = 13
 """Width of the first column."""
 _OBSERVED = "observed_times"
 """Remark on iterations in which the observer of the Execution Trace ran."""
+_UNKNOWN = "unknown_kind"
+"""Remark on events that may be work of an unknown device."""
 
 
 class Finding(NamedTuple):
@@ -61,33 +71,33 @@ def diagnosis(trace: Trace | Tables) -> Diagnosis:
         return Diagnosis([*_tables(trace), *_defects(trace, set())])
     problems = _problems(trace)
     tool = _foreign_tool(problems)
-    found = [*_verdict(problems, tool), *_contents(trace, tool), *_links(trace, tool)]
-    return Diagnosis([*found, *_defects(trace, {name for name, *_ in _decisive(problems)})])
+    found = [*_verdict(problems, tool), *_contents(trace, problems, tool), *_links(trace, tool)]
+    return Diagnosis([*found, *_defects(trace, {problem.name for problem in _decisive(problems)})])
 
 
 def _problems(trace: Trace) -> list[_Problem]:
-    rows = trace.problems().select("problem", "state", "message", "advice").rows()
-    return [(name, state, message, advice or "") for name, state, message, advice in rows]
+    rows = trace.problems().select("problem", "state", "message", "advice", "is_shown").rows()
+    return [_Problem(name, state, message, advice or "", is_shown) for name, state, message, advice, is_shown in rows]
 
 
 def _decisive(problems: list[_Problem]) -> list[_Problem]:
     """Returns the problems that decide the verdict."""
-    return [problem for problem in problems if problem[1] != "complete"]
+    return [problem for problem in problems if problem.state != "complete"]
 
 
-def _foreign_tool(problems: list[_Problem]) -> tuple[str, str, str] | None:
-    """Returns name, message and advice of the remark about another tool than Kineto."""
-    return next(((name, message, advice) for name, _, message, advice in problems if name in FOREIGN), None)
+def _foreign_tool(problems: list[_Problem]) -> _Problem | None:
+    """Returns the remark about another tool than Kineto."""
+    return next((problem for problem in problems if problem.name in FOREIGN), None)
 
 
-def _verdict(problems: list[_Problem], tool: tuple[str, str, str] | None) -> Iterator[Finding]:
+def _verdict(problems: list[_Problem], tool: _Problem | None) -> Iterator[Finding]:
     decisive = _decisive(problems)
-    yield from (Finding(state, message, advice) for _, state, message, advice in decisive)
+    yield from (Finding(problem.state, problem.message, problem.advice) for problem in decisive)
     if not decisive:
         yield Finding("complete", "nothing is known to be missing or impossible")
-    if tool:
-        yield Finding("note", tool[1], tool[2])
-    yield from (Finding("note", message, advice) for name, _, message, advice in problems if name == _OBSERVED)
+    remarks = [problem for problem in problems if problem not in decisive and problem != tool]
+    noted = [problem for problem in remarks if problem.is_shown or problem.name == _OBSERVED]
+    yield from (Finding("note", problem.message, problem.advice) for problem in [*([tool] if tool else []), *noted])
 
 
 def _tables(tables: Tables) -> Iterator[Finding]:
@@ -95,7 +105,7 @@ def _tables(tables: Tables) -> Iterator[Finding]:
     yield Finding("ok", f"{tables.sort}: {', '.join(f'{text.count(size)} {name}' for name, size in sizes)}")
 
 
-def _contents(trace: Trace, tool: tuple[str, str, str] | None) -> Iterator[Finding]:
+def _contents(trace: Trace, problems: list[_Problem], tool: _Problem | None) -> Iterator[Finding]:
     summary = trace.summary(trace.origin_ns).data  # of the whole file, observed iterations included
     kinds = {row["kind"]: row["count"] for row in summary["time_by_kind"]}
     if not trace.num_events:
@@ -106,18 +116,19 @@ def _contents(trace: Trace, tool: tuple[str, str, str] | None) -> Iterator[Findi
         return
     span = text.duration(summary["duration_ns"])
     yield Finding("ok", f"{text.plural(trace.num_events, 'event')} over {span}")
-    if tool and tool[0] == "foreign_program":  # options of PyTorch's profiler do not apply
-        yield _device(trace, is_foreign=True)
+    may_have_device = any(problem.name == _UNKNOWN for problem in problems)
+    if tool and tool.name == "foreign_program":  # options of PyTorch's profiler do not apply
+        yield _device(trace, is_foreign=True, may_have_device=may_have_device)
         return
     yield _counted(len(trace.iterations), "iteration", "call prof.step() after each iteration")
-    yield _device(trace, is_foreign=bool(tool))
+    yield _device(trace, is_foreign=bool(tool), may_have_device=may_have_device)
     yield _presence(_has_value(trace.events, "input_shapes"), "input shapes", "record with record_shapes=True")
     yield _presence("python" in kinds, "Python stacks", "record with with_stack=True to see source lines")
     has_memory = _has_value(trace.instants, "name", "[memory]")
     yield _presence(has_memory, "allocations", "record with profile_memory=True to see memory")
 
 
-def _device(trace: Trace, *, is_foreign: bool) -> Finding:
+def _device(trace: Trace, *, is_foreign: bool, may_have_device: bool) -> Finding:
     number = trace.coverage["device_events"]["count"]
     if number:
         return Finding("ok", f"{text.count(number)} kernels, copies and fills")
@@ -126,6 +137,8 @@ def _device(trace: Trace, *, is_foreign: bool) -> Finding:
         return Finding("missing", f"no device events for {launches}", "the device was traced: see the first lines")
     if "truncated" in dict(trace.health.select("kind", "count").rows()):
         return Finding("missing", "no device events", "the file ends early: read the whole one, or record again")
+    if may_have_device:
+        return Finding("missing", "no device events of a known kind", "see the first lines")
     advice = "normal for a run on the CPU; otherwise include the device in `activities`"
     return Finding("missing", "no device events", "" if is_foreign else advice)
 
@@ -138,7 +151,7 @@ def num_missed(trace: Trace) -> int:
     return counts.get("launch_without_device_event", 0) + counts.get("lost_device_work", 0)
 
 
-def _links(trace: Trace, tool: tuple[str, str, str] | None) -> Iterator[Finding]:
+def _links(trace: Trace, tool: _Problem | None) -> Iterator[Finding]:
     coverage = trace.coverage
     if coverage["device_events"]["count"]:
         yield _linked(coverage, "device_events", "device events have a known launch")
