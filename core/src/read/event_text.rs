@@ -47,10 +47,15 @@ impl EventText {
     }
 }
 
-/// Writes when something began and how long it took; without an end, it never ended.
+/// The end, unless it stands for none: some versions of some profilers write 0 or -1.
+pub(super) fn known_end(start: Option<i64>, end: Option<i64>) -> Option<i64> {
+    end.filter(|end| *end > 0 || start.is_none_or(|start| start <= *end))
+}
+
+/// Writes when something began and how long it took; without an end, it never ended. Where an end
+/// is only missing, `TableRow::write_span` is right.
 pub(super) fn write_span(event: &mut JsonObject<'_>, start: Option<i64>, end: Option<i64>) {
-    // Some versions of some profilers write 0 or -1 where they have no value.
-    let end = end.filter(|end| *end > 0 || start.is_none_or(|start| start <= *end));
+    let end = known_end(start, end);
     event.text("ph", if end.is_some() { b"X" } else { b"B" });
     if let Some(start) = start {
         event.micros("ts", Ts(start));

@@ -26,8 +26,8 @@ pub(super) trait TableFormat: Send {
     fn write_header(&mut self, header: &mut JsonObject<'_>);
 }
 
-/// Adds a row of a set; false if it has no start or an unknown reference.
-pub(super) type WriteRow<F> = fn(&TableRow<'_>, usize, &mut F, &mut EventText) -> bool;
+/// Adds a row of a set, and notes what is wrong with it.
+pub(super) type WriteRow<F> = fn(&TableRow<'_>, usize, &mut F, &mut EventText);
 
 /// A table whose rows become events.
 pub(super) struct TableStage<F> {
@@ -91,10 +91,11 @@ impl<'a, F: TableFormat> TableExport<'a, F> {
         };
         let read = read_rows((database, &stage.table), from, |record| {
             progress.rows_read += 1;
-            let row = TableRow { database, record, columns: &stage.columns };
-            if !(stage.write)(&row, stage.set, known, events) {
-                let file = Some(named(&format!("row {}", record.row)).into());
-                warnings.push(WarningKind::InvalidValue, || Position { file, ..Position::default() });
+            let row = TableRow::new(database, record, &stage.columns);
+            (stage.write)(&row, stage.set, known, events);
+            for kind in row.into_defects() {
+                let file = || Some(named(&format!("row {}", record.row)).into());
+                warnings.push(kind, || Position { file: file(), ..Position::default() });
             }
             events.out.len() > CHUNK_BYTES
         });

@@ -1,10 +1,14 @@
 //! A row of a table, by the columns that are taken.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 
-#[cfg(feature = "msprof")]
-use super::sqlite::SqlDatabase;
-use super::sqlite::{FindsRows, SqlContent, SqlRecord, SqlTable, StoredColumn};
+use rustc_hash::FxHashMap;
+
+use super::event_text::{known_end, write_span};
+use super::json_object::JsonObject;
+use super::sqlite::{FindsRows, SqlContent, SqlDatabase, SqlRecord, SqlTable, StoredColumn, TextTable};
+use crate::warning::WarningKind;
 
 /// Where some columns of a table are; none for those that it lacks.
 #[derive(Debug)]
@@ -22,37 +26,19 @@ impl TableColumns {
     }
 }
 
-/// A table whose rows are found by their numbers.
-pub(super) struct TableLookup {
+/// A table whose rows are found by a column, whether or not it is the number of the row.
+pub(super) struct KeyedLookup {
     table: Arc<SqlTable>,
     columns: TableColumns,
-}
-
-impl TableLookup {
-    pub(super) fn new(table: &Arc<SqlTable>, columns: &[&str]) -> Self {
-        Self { table: Arc::clone(table), columns: TableColumns::new(table, columns) }
-    }
-
-    /// The row of a number, and where its columns are.
-    pub(super) fn row(&self, database: &dyn FindsRows, number: i64) -> Option<(SqlRecord, &TableColumns)> {
-        Some((database.row(&self.table, number).ok()??, &self.columns))
-    }
-}
-
-/// A table whose rows are found by a column, whether or not it is the number of the row.
-#[cfg(feature = "msprof")]
-pub(super) struct KeyedLookup {
-    lookup: TableLookup,
     /// The row of each key, where those are not the same.
-    rows: Option<rustc_hash::FxHashMap<i64, i64>>,
+    rows: Option<FxHashMap<i64, i64>>,
 }
 
-#[cfg(feature = "msprof")]
 impl KeyedLookup {
     pub(super) fn new(database: &SqlDatabase<'_>, table: &Arc<SqlTable>, key: &str, columns: &[&str]) -> Self {
         let rows = (!table.is_found_by(key)).then(|| {
             let (columns, mut rows) = (TableColumns::new(table, &[key]), database.rows(table, i64::MIN));
-            let mut found = rustc_hash::FxHashMap::default();
+            let mut found = FxHashMap::default();
             // Rows before a fault are known.
             while let Ok(Some(row)) = rows.next() {
                 let [key] = columns.of(row);
@@ -62,13 +48,19 @@ impl KeyedLookup {
             }
             found
         });
-        Self { lookup: TableLookup::new(table, columns), rows }
+        Self { table: Arc::clone(table), columns: TableColumns::new(table, columns), rows }
+    }
+
+    /// The row of a key, and where its columns are.
+    pub(super) fn row(&self, database: &dyn FindsRows, key: i64) -> Option<(SqlRecord, &TableColumns)> {
+        let number = self.rows.as_ref().map_or(Some(key), |rows| rows.get(&key).copied())?;
+        Some((database.row(&self.table, number).ok()??, &self.columns))
     }
 
     /// The whole numbers in the row of a key.
+    #[cfg(feature = "msprof")]
     pub(super) fn numbers<const N: usize>(&self, database: &dyn FindsRows, key: i64) -> Option<[Option<i64>; N]> {
-        let number = self.rows.as_ref().map_or(Some(key), |rows| rows.get(&key).copied())?;
-        let (record, columns) = self.lookup.row(database, number)?;
+        let (record, columns) = self.row(database, key)?;
         Some(columns.of(&record).map(whole))
     }
 }
@@ -77,13 +69,72 @@ impl KeyedLookup {
 pub(super) struct TableRow<'r> {
     pub(super) database: &'r dyn FindsRows,
     pub(super) record: &'r SqlRecord,
-    pub(super) columns: &'r TableColumns,
+    columns: &'r TableColumns,
+    /// What was found wrong with the row so far, each once.
+    defects: RefCell<Vec<WarningKind>>,
 }
 
 impl<'r> TableRow<'r> {
+    pub(super) fn new(database: &'r dyn FindsRows, record: &'r SqlRecord, columns: &'r TableColumns) -> Self {
+        Self { database, record, columns, defects: RefCell::default() }
+    }
+
     /// The values of the first columns that are taken.
     pub(super) fn taken<const N: usize>(&self) -> [SqlContent<'r>; N] {
         self.columns.of(self.record)
+    }
+
+    /// What is wrong with the row.
+    pub(super) fn into_defects(self) -> Vec<WarningKind> {
+        self.defects.into_inner()
+    }
+
+    fn warn(&self, kind: WarningKind) {
+        let mut defects = self.defects.borrow_mut();
+        if !defects.contains(&kind) {
+            defects.push(kind);
+        }
+    }
+
+    /// Counts a value that is missing or wrong, or that refers to a missing row.
+    pub(super) fn warn_invalid(&self) {
+        self.warn(WarningKind::InvalidValue);
+    }
+
+    /// The same, unless all is well.
+    pub(super) fn expect(&self, is_valid: bool) {
+        if !is_valid {
+            self.warn_invalid();
+        }
+    }
+
+    /// The text of a number, which is expected to have one.
+    pub(super) fn text(&self, texts: &mut TextTable, id: Option<i64>) -> Option<Arc<[u8]>> {
+        let found = texts.text(self.database, id?);
+        self.expect(found.is_some());
+        found
+    }
+
+    /// The row of a key in another table, which is expected to have one.
+    pub(super) fn referred<'t>(
+        &self,
+        lookup: Option<&'t KeyedLookup>,
+        key: Option<i64>,
+    ) -> Option<(SqlRecord, &'t TableColumns)> {
+        let key = key?;
+        let found = lookup.and_then(|lookup| lookup.row(self.database, key));
+        self.expect(found.is_some());
+        found
+    }
+
+    /// Writes when something began and how long it took. Tables hold what has ended: without an
+    /// end, the duration is unknown.
+    pub(super) fn write_span(&self, event: &mut JsonObject<'_>, start: i64, end: Option<i64>) {
+        let end = known_end(Some(start), end);
+        if end.is_none() {
+            self.warn(WarningKind::MissingDuration);
+        }
+        write_span(event, Some(start), end.or(Some(start)));
     }
 }
 
@@ -93,7 +144,6 @@ pub(super) fn integer(content: SqlContent<'_>) -> Option<i64> {
 }
 
 /// A whole number, however a column of numbers keeps it.
-#[cfg(feature = "msprof")]
 pub(super) fn whole(content: SqlContent<'_>) -> Option<i64> {
     match content {
         SqlContent::Real(number) if number.fract() == 0.0 && number.abs() < 9e15 => Some(number as i64),

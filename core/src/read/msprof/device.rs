@@ -4,7 +4,7 @@ use super::host::{FROM_CALL, FROM_OPERATOR, write_arrow};
 use super::known::{COMPUTE_TEXTS, COPY_KINDS, DATA_TYPES, MsprofKnown, is_set};
 use super::layer::TraceLayer;
 use super::words::{collective_of, dtype_of, is_public_group};
-use crate::read::event_text::{EventText, write_bytes, write_span};
+use crate::read::event_text::{EventText, write_bytes};
 use crate::read::json_object::{JsonObject, object};
 use crate::read::sqlite::FindsRows;
 use crate::read::table_row::{KeyedLookup, TableRow, integer, whole};
@@ -20,10 +20,10 @@ struct TaskDetails {
     bytes: Option<i64>,
 }
 
-pub(super) fn write_task(row: &TableRow<'_>, _: usize, known: &mut MsprofKnown, events: &mut EventText) -> bool {
+pub(super) fn write_task(row: &TableRow<'_>, _: usize, known: &mut MsprofKnown, events: &mut EventText) {
     let [start, end, device, connection, id, process, kind, context, stream, task, model] =
         row.taken::<11>().map(integer);
-    let (Some(start), Some(device), Some(stream)) = (start, device, stream) else { return false };
+    let (Some(start), Some(device), Some(stream)) = (start, device, stream) else { return row.warn_invalid() };
     let place = (process.unwrap_or(0), device);
     known.first_place.get_or_insert(place);
     let kind = known.text(row.database, kind).unwrap_or_default();
@@ -33,7 +33,7 @@ pub(super) fn write_task(row: &TableRow<'_>, _: usize, known: &mut MsprofKnown, 
     known.layers.row(events, (layer, stream), || format!("Stream {stream}"));
     let connection = connection.filter(is_set);
     events.element(|event| {
-        write_span(event, Some(start), end);
+        row.write_span(event, start, end);
         event.text("name", &name);
         event.integer("pid", layer);
         event.integer("tid", stream);
@@ -51,7 +51,7 @@ pub(super) fn write_task(row: &TableRow<'_>, _: usize, known: &mut MsprofKnown, 
             write_arrow(events, false, (kind, id), (layer, stream, start));
         }
     }
-    !name.is_empty()
+    row.expect(!name.is_empty());
 }
 
 fn task_details(known: &mut MsprofKnown, database: &dyn FindsRows, id: i64) -> TaskDetails {
@@ -101,11 +101,11 @@ fn compute_args(known: &mut MsprofKnown, database: &dyn FindsRows, values: [Opti
     out
 }
 
-pub(super) fn write_collective(row: &TableRow<'_>, _: usize, known: &mut MsprofKnown, events: &mut EventText) -> bool {
+pub(super) fn write_collective(row: &TableRow<'_>, _: usize, known: &mut MsprofKnown, events: &mut EventText) {
     let values = row.taken::<12>();
     let [name, start, end, connection, group, dtype, algorithm, _, kind, device, relay, retry] = values.map(integer);
     let count = whole(values[7]);
-    let Some(start) = start else { return false };
+    let Some(start) = start else { return row.warn_invalid() };
     let (process, first_device) = known.first_place.unwrap_or((0, 0));
     let place = (process, device.unwrap_or(first_device));
     let found = known.text(row.database, name);
@@ -116,7 +116,7 @@ pub(super) fn write_collective(row: &TableRow<'_>, _: usize, known: &mut MsprofK
     known.layers.row(events, (layer, number), || format!("Group {number} Communication"));
     let connection = connection.filter(is_set);
     events.element(|event| {
-        write_span(event, Some(start), end);
+        row.write_span(event, start, end);
         event.text("name", found.as_deref().unwrap_or_default());
         event.integer("pid", layer);
         event.integer("tid", number);
@@ -142,7 +142,7 @@ pub(super) fn write_collective(row: &TableRow<'_>, _: usize, known: &mut MsprofK
     if let Some(id) = connection {
         write_arrow(events, false, (FROM_CALL, id), (layer, number, start));
     }
-    found.is_some()
+    row.expect(found.is_some());
 }
 
 fn write_numbers<const N: usize>(args: &mut JsonObject<'_>, numbers: [(&str, Option<i64>); N]) {
@@ -154,8 +154,8 @@ fn write_numbers<const N: usize>(args: &mut JsonObject<'_>, numbers: [(&str, Opt
 }
 
 /// A change of the clock of a device's cores.
-pub(super) fn write_frequency(row: &TableRow<'_>, _: usize, known: &mut MsprofKnown, events: &mut EventText) -> bool {
-    let [Some(device), Some(time), Some(mhz)] = row.taken::<3>().map(whole) else { return false };
+pub(super) fn write_frequency(row: &TableRow<'_>, _: usize, known: &mut MsprofKnown, events: &mut EventText) {
+    let [Some(device), Some(time), Some(mhz)] = row.taken::<3>().map(whole) else { return row.warn_invalid() };
     let process = known.first_place.map_or(0, |(process, _)| process);
     let layer = known.layers.device(events, TraceLayer::Hardware, (process, device));
     events.element(|event| {
@@ -165,5 +165,4 @@ pub(super) fn write_frequency(row: &TableRow<'_>, _: usize, known: &mut MsprofKn
         event.micros("ts", Ts(time));
         event.object("args", |args| args.integer("MHz", mhz));
     });
-    true
 }

@@ -3,7 +3,7 @@
 use super::known::{API_TYPES, MARKER_TYPES, MsprofKnown, is_set};
 use super::layer::TraceLayer;
 use super::words::{layer_of, shapes_of};
-use crate::read::event_text::{EventText, write_span};
+use crate::read::event_text::EventText;
 use crate::read::json_object::{JsonObject, push_text};
 use crate::read::table_row::{TableRow, integer};
 use crate::time::Ts;
@@ -50,10 +50,10 @@ fn category(kind: Option<&str>, name: &[u8]) -> &'static str {
     }
 }
 
-pub(super) fn write_operator(row: &TableRow<'_>, _: usize, known: &mut MsprofKnown, events: &mut EventText) -> bool {
+pub(super) fn write_operator(row: &TableRow<'_>, _: usize, known: &mut MsprofKnown, events: &mut EventText) {
     let [start, end, global, connection, name, sequence, forward, dtypes, shapes, kind] =
         row.taken::<10>().map(integer);
-    let (Some(start), Some(global)) = (start, global) else { return false };
+    let (Some(start), Some(global)) = (start, global) else { return row.warn_invalid() };
     let (process, thread) = thread_of(global);
     let found = known.text(row.database, name);
     let name = found.as_deref().unwrap_or_default();
@@ -61,7 +61,7 @@ pub(super) fn write_operator(row: &TableRow<'_>, _: usize, known: &mut MsprofKno
     let category = category(known.label(API_TYPES, kind), name);
     known.layers.host(events, TraceLayer::Python, process);
     events.element(|event| {
-        write_span(event, Some(start), end);
+        row.write_span(event, start, end);
         event.text("cat", category.as_bytes());
         event.text("name", name);
         event.integer("pid", process);
@@ -89,7 +89,7 @@ pub(super) fn write_operator(row: &TableRow<'_>, _: usize, known: &mut MsprofKno
             _ => {}
         }
     }
-    found.is_some()
+    row.expect(found.is_some());
 }
 
 /// Writes shapes and types of inputs, as Kineto does where the text allows.
@@ -111,9 +111,9 @@ fn write_inputs(args: &mut JsonObject<'_>, shapes: Option<&[u8]>, dtypes: Option
     }
 }
 
-pub(super) fn write_call(row: &TableRow<'_>, _: usize, known: &mut MsprofKnown, events: &mut EventText) -> bool {
+pub(super) fn write_call(row: &TableRow<'_>, _: usize, known: &mut MsprofKnown, events: &mut EventText) {
     let [start, end, kind, global, connection, name] = row.taken::<6>().map(integer);
-    let (Some(start), Some(global)) = (start, global) else { return false };
+    let (Some(start), Some(global)) = (start, global) else { return row.warn_invalid() };
     let (process, thread) = thread_of(global);
     let found = known.text(row.database, name);
     let label = known.label(API_TYPES, kind);
@@ -127,7 +127,7 @@ pub(super) fn write_call(row: &TableRow<'_>, _: usize, known: &mut MsprofKnown, 
     let process = known.layers.host(events, TraceLayer::Cann, process);
     let connection = connection.filter(is_set);
     events.element(|event| {
-        write_span(event, Some(start), end);
+        row.write_span(event, start, end);
         event.text("name", &name);
         event.integer("pid", process);
         event.integer("tid", thread);
@@ -143,12 +143,12 @@ pub(super) fn write_call(row: &TableRow<'_>, _: usize, known: &mut MsprofKnown, 
     if let Some(id) = connection.filter(|id| known.leads_to_work(*id)) {
         write_arrow(events, true, (FROM_CALL, id), (process, thread, start));
     }
-    found.is_some()
+    row.expect(found.is_some());
 }
 
-pub(super) fn write_marker(row: &TableRow<'_>, _: usize, known: &mut MsprofKnown, events: &mut EventText) -> bool {
+pub(super) fn write_marker(row: &TableRow<'_>, _: usize, known: &mut MsprofKnown, events: &mut EventText) {
     let [start, end, kind, message, global] = row.taken::<5>().map(integer);
-    let (Some(start), Some(global)) = (start, global) else { return false };
+    let (Some(start), Some(global)) = (start, global) else { return row.warn_invalid() };
     let (process, thread) = thread_of(global);
     let found = known.text(row.database, message);
     let is_point = known.label(MARKER_TYPES, kind).is_some_and(|kind| kind.starts_with("marker"));
@@ -159,26 +159,25 @@ pub(super) fn write_marker(row: &TableRow<'_>, _: usize, known: &mut MsprofKnown
             event.text("s", b"t");
             event.micros("ts", Ts(start));
         } else {
-            write_span(event, Some(start), end);
+            row.write_span(event, start, end);
         }
         event.text("cat", b"user_annotation");
         event.text("name", found.as_deref().unwrap_or_default());
         event.integer("pid", process);
         event.integer("tid", thread);
     });
-    found.is_some()
+    row.expect(found.is_some());
 }
 
 /// A step, where no operators tell it. No column says which thread.
-pub(super) fn write_step(row: &TableRow<'_>, _: usize, known: &mut MsprofKnown, events: &mut EventText) -> bool {
-    let [Some(id), Some(start), end] = row.taken::<3>().map(integer) else { return false };
+pub(super) fn write_step(row: &TableRow<'_>, _: usize, known: &mut MsprofKnown, events: &mut EventText) {
+    let [Some(id), Some(start), end] = row.taken::<3>().map(integer) else { return row.warn_invalid() };
     known.layers.host(events, TraceLayer::Python, 0);
     events.element(|event| {
-        write_span(event, Some(start), end);
+        row.write_span(event, start, end);
         event.text("cat", b"user_annotation");
         event.text("name", format!("ProfilerStep#{id}").as_bytes());
         event.integer("pid", 0);
         event.integer("tid", 0);
     });
-    true
 }

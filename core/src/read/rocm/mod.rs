@@ -6,6 +6,7 @@
 //! and which call started which work.
 
 mod known;
+mod launch_shape;
 #[cfg(feature = "kernel-counters")]
 mod pmc;
 mod rocpd;
@@ -20,9 +21,10 @@ use super::table_export::TableExport;
 use known::RocmKnown;
 pub(super) use words::TEXTS;
 
-/// Whether a database with this table is one of `ROCm`.
+/// Whether a database with this table is one of `ROCm`. Of `rocpd`, the table of texts may be
+/// missing.
 pub(super) fn is_known(table: &SqlTable) -> bool {
-    table.name.starts_with(TEXTS)
+    table.name.starts_with(TEXTS) || rocpd::suffix_of(&table.name).is_some()
 }
 
 /// A database of `ROCm` that is being read; `name` is for messages.

@@ -1,11 +1,13 @@
 //! Converts the tables of `rocprofv3`.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::known::RocmKnown;
+use super::launch_shape::blocks_of;
 use super::rocpd_set::{RocpdPlace, RocpdSet, message};
-use super::words::{MARKER, TEXTS, category_of_domain, work};
-use crate::read::event_text::{EventText, write_bytes, write_shape, write_span};
+use super::words::{MARKER, category_of_domain, work};
+use crate::read::event_text::{EventText, write_bytes, write_shape};
 use crate::read::json_object::JsonObject;
 use crate::read::nsight::device_streams::{DeviceStreams, ProcessStream};
 use crate::read::sqlite::{SqlDatabase, SqlTable};
@@ -53,6 +55,20 @@ const COPY: &[&str] = &[
     "size",
 ];
 
+/// Tables of events; behind these words, their names have the process.
+const REGIONS: &str = "rocpd_region";
+const DISPATCHES: &str = "rocpd_kernel_dispatch";
+const COPIES: &str = "rocpd_memory_copy";
+#[cfg(feature = "kernel-counters")]
+const SAMPLES: &str = "rocpd_sample";
+const EVENTS: &[&str] = &[
+    REGIONS,
+    DISPATCHES,
+    COPIES,
+    #[cfg(feature = "kernel-counters")]
+    SAMPLES,
+];
+
 /// Processes that are read: several times as many as a node has devices.
 const MAX_SETS: usize = 256;
 
@@ -71,48 +87,53 @@ pub(super) fn stages(
     tables: &[Arc<SqlTable>],
     sets: &mut Vec<RocpdSet>,
 ) -> Vec<TableStage<RocmKnown>> {
+    // By the tables of events: any other table may be missing.
+    let suffixes: BTreeSet<&str> = tables.iter().filter_map(|table| suffix_of(&table.name)).collect();
     let mut stages = Vec::new();
-    let suffixes = tables.iter().filter_map(|table| table.name.strip_prefix(TEXTS));
-    for suffix in suffixes.take(MAX_SETS) {
+    for suffix in suffixes.into_iter().take(MAX_SETS) {
         let set = sets.len();
         let stage = |name: &str, columns, write| {
             let table = tables.iter().find(|table| table.name.strip_prefix(name).is_some_and(|rest| rest == suffix))?;
             Some(TableStage::new(table, columns, set, write))
         };
         let found = [
-            stage("rocpd_region", REGION, write_region),
-            stage("rocpd_kernel_dispatch", DISPATCH, write_dispatch),
-            stage("rocpd_memory_copy", COPY, write_copy),
+            stage(REGIONS, REGION, write_region),
+            stage(DISPATCHES, DISPATCH, write_dispatch),
+            stage(COPIES, COPY, write_copy),
             // Last, so that ids of events are the same without them.
             #[cfg(feature = "kernel-counters")]
-            stage("rocpd_sample", SAMPLE, write_sample),
+            stage(SAMPLES, SAMPLE, write_sample),
         ];
-        let before = stages.len();
         stages.extend(found.into_iter().flatten());
-        // The tables of RPD have no set.
-        if stages.len() > before {
-            sets.push(RocpdSet::new(database, tables, suffix));
-        }
+        sets.push(RocpdSet::new(database, tables, suffix));
     }
     stages
 }
 
-fn write_region(row: &TableRow<'_>, set: usize, known: &mut RocmKnown, events: &mut EventText) -> bool {
+/// What the name of a table of events has behind the word: nothing, or an underscore and a process.
+pub(super) fn suffix_of(table: &str) -> Option<&str> {
+    let suffix = EVENTS.iter().find_map(|name| table.strip_prefix(name))?;
+    (suffix.is_empty() || suffix.starts_with('_')).then_some(suffix)
+}
+
+fn write_region(row: &TableRow<'_>, set: usize, known: &mut RocmKnown, events: &mut EventText) {
     let values = row.taken::<10>();
     let [.., more] = values;
     let [start, end, start_id, end_id, process, thread, track, event, name, _] = values.map(integer);
     let set = &mut known.sets[set];
-    let Some(start) = set.time(row.database, [start, start_id]) else { return false };
-    let end = set.time(row.database, [end, end_id]);
+    let Some(start) = set.time(row, [start, start_id]) else { return row.warn_invalid() };
+    let end = set.time(row, [end, end_id]);
     let own = RocpdPlace { process, thread, ..RocpdPlace::default() };
-    let place = set.place(row.database, own, track);
-    let facts = set.facts(row.database, event);
+    let place = set.place(row, own, track);
+    let facts = set.facts(row, event);
     let category = category_of_domain(&facts.domain);
-    let name = set.text(row.database, name);
+    let name = set.text(row, name);
     let told = (category == MARKER).then(|| facts.message.or_else(|| message(more))).flatten();
-    let name = told.unwrap_or(name);
+    let name = told.or(name);
+    row.expect(name.is_some());
+    let name = name.unwrap_or_default();
     events.element(|event| {
-        write_span(event, Some(start), end);
+        row.write_span(event, start, end);
         event.text("cat", category.as_bytes());
         event.text("name", name.as_bytes());
         event.integer("pid", place.process.unwrap_or(0));
@@ -126,49 +147,47 @@ fn write_region(row: &TableRow<'_>, set: usize, known: &mut RocmKnown, events: &
             }
         });
     });
-    true
 }
 
-fn write_dispatch(row: &TableRow<'_>, set: usize, known: &mut RocmKnown, events: &mut EventText) -> bool {
+fn write_dispatch(row: &TableRow<'_>, set: usize, known: &mut RocmKnown, events: &mut EventText) {
     let [start, end, start_id, end_id, process, track, event, agent, queue, stream, kernel, sizes @ ..] =
         row.taken::<19>().map(integer);
     let RocmKnown { sets, streams, .. } = known;
     let set = &mut sets[set];
     let own = RocpdPlace { process, thread: None, agent, queue, stream };
     let work = RocpdWork { times: [start, end, start_id, end_id], own, track, event };
-    let name = set.kernel(row.database, kernel);
+    let name = set.kernel(row, kernel);
     let [grid_x, grid_y, grid_z, block_x, block_y, block_z, shared, scratch] = sizes;
-    let blocks = [(grid_x, block_x), (grid_y, block_y), (grid_z, block_z)];
-    // Sizes of grids are in work-items. The last block of a side may be a part of one.
-    let sides = blocks.map(|(items, block)| {
-        let (items, block) = items.zip(block.filter(|block| *block > 0))?;
-        Some(items / block + i64::from(items % block > 0))
-    });
+    let block = [block_x, block_y, block_z];
     work.write((row, set, streams, events), "kernel", &name, |args, _| {
-        write_shape(args, "grid", sides);
-        write_shape(args, "block", [block_x, block_y, block_z]);
+        write_shape(args, "grid", blocks_of([grid_x, grid_y, grid_z], block));
+        write_shape(args, "block", block);
         for (key, size) in [("shared memory", shared), ("scratch memory", scratch)] {
             if let Some(size) = size {
                 args.integer(key, size);
             }
         }
-    })
+    });
 }
 
-fn write_copy(row: &TableRow<'_>, set: usize, known: &mut RocmKnown, events: &mut EventText) -> bool {
+fn write_copy(row: &TableRow<'_>, set: usize, known: &mut RocmKnown, events: &mut EventText) {
     let [start, end, start_id, end_id, process, track, event, to, from, queue, stream, name, size] =
         row.taken::<13>().map(integer);
     let RocmKnown { sets, streams, .. } = known;
     let set = &mut sets[set];
+    let ends = [to, from];
+    row.expect(ends.iter().flatten().all(|end| set.agent(Some(*end)).is_some()));
     // A copy belongs to the device at either end.
-    let agent = [to, from].into_iter().find(|end| set.agent(*end).is_some_and(|agent| agent.is_gpu)).flatten();
+    let agent = ends.into_iter().find(|end| set.agent(*end).is_some_and(|agent| agent.is_gpu)).flatten();
     let own = RocpdPlace { process, thread: None, agent: agent.or(to).or(from), queue, stream };
     let copy = RocpdWork { times: [start, end, start_id, end_id], own, track, event };
-    let kind = set.text(row.database, name);
-    let (_, name) = work(&kind);
+    let kind = set.text(row, name);
+    row.expect(kind.is_some());
+    let kind = kind.unwrap_or_default();
+    let (_, name) = work(&kind, "");
     copy.write((row, set, streams, events), "gpu_memcpy", name.unwrap_or(kind).as_bytes(), |args, times| {
         write_bytes(args, [times[0], times[1], size]);
-    })
+    });
 }
 
 /// Work of a device, by the columns that all kinds of it have.
@@ -181,24 +200,26 @@ struct RocpdWork {
 }
 
 impl RocpdWork {
-    /// Adds an event; false without a start or a device. `fill` gets its times.
+    /// Adds an event, if it has a start and a device. `fill` gets its times.
     fn write(
         &self,
         (row, set, streams, events): (&TableRow<'_>, &mut RocpdSet, &mut DeviceStreams, &mut EventText),
         category: &str,
         name: &[u8],
         fill: impl FnOnce(&mut JsonObject<'_>, [Option<i64>; 2]),
-    ) -> bool {
+    ) {
         let [start, end, start_id, end_id] = self.times;
-        let Some(start) = set.time(row.database, [start, start_id]) else { return false };
-        let end = set.time(row.database, [end, end_id]);
-        let place = set.place(row.database, self.own, self.track);
-        let Some(device) = set.agent(place.agent).map(|agent| agent.index).or(place.agent) else { return false };
-        let facts = set.facts(row.database, self.event);
+        let Some(start) = set.time(row, [start, start_id]) else { return row.warn_invalid() };
+        let end = set.time(row, [end, end_id]);
+        let place = set.place(row, self.own, self.track);
+        let agent = set.agent(place.agent).map(|agent| agent.index);
+        row.expect(agent.is_some());
+        let Some(device) = agent.or(place.agent) else { return };
+        let facts = set.facts(row, self.event);
         let number = place.stream.or(place.queue);
         let at = ProcessStream { process: place.process, device: Some(device), number };
         events.element(|event| {
-            write_span(event, Some(start), end);
+            row.write_span(event, start, end);
             event.text("cat", category.as_bytes());
             event.text("name", name);
             streams.write_stream(event, at);
@@ -215,7 +236,6 @@ impl RocpdWork {
                 set.counters.write_args(self.event, args);
             });
         });
-        true
     }
 }
 
@@ -224,11 +244,11 @@ const SAMPLE: &[&str] = &["timestamp", "timestamp_id", "event_id", "track_id"];
 
 /// Adds the counters of a sample.
 #[cfg(feature = "kernel-counters")]
-fn write_sample(row: &TableRow<'_>, set: usize, known: &mut RocmKnown, events: &mut EventText) -> bool {
+fn write_sample(row: &TableRow<'_>, set: usize, known: &mut RocmKnown, events: &mut EventText) {
     let [time, time_id, event, track] = row.taken().map(integer);
     let set = &known.sets[set];
-    let Some(time) = set.time(row.database, [time, time_id]) else { return false };
-    let place = set.place(row.database, RocpdPlace::default(), track);
+    let Some(time) = set.time(row, [time, time_id]) else { return row.warn_invalid() };
+    let place = set.place(row, RocpdPlace::default(), track);
     for (counter, value) in set.counters.of(event) {
         let agent = set.agent(set.counters.agent(counter).or(place.agent)).filter(|agent| agent.is_gpu);
         events.element(|event| {
@@ -242,5 +262,4 @@ fn write_sample(row: &TableRow<'_>, set: usize, known: &mut RocmKnown, events: &
             event.object("args", |args| args.field("").extend_from_slice(format!("{value:?}").as_bytes()));
         });
     }
-    true
 }

@@ -8,8 +8,8 @@ use serde_json::Value;
 use super::words::{MARKER, category_of_domain};
 use crate::read::event_text::EventText;
 use crate::read::json_object::{JsonObject, object};
-use crate::read::sqlite::{FindsRows, MAX_TEXT_BYTES, SqlContent, SqlDatabase, SqlRecord, SqlTable, TextTable};
-use crate::read::table_row::{TableColumns, TableLookup, integer, text};
+use crate::read::sqlite::{MAX_TEXT_BYTES, SqlContent, SqlDatabase, SqlRecord, SqlTable, TextTable};
+use crate::read::table_row::{KeyedLookup, TableColumns, TableRow, integer, text};
 
 /// Rows of a table of processes, threads or agents that are read.
 const MAX_ROWS: usize = 100_000;
@@ -26,10 +26,10 @@ pub(in crate::read) struct RocpdSet {
     programs: Vec<(i64, Vec<u8>)>,
     /// Number, process and name of each thread with a name.
     thread_names: Vec<(i64, i64, Vec<u8>)>,
-    kernels: Option<TableLookup>,
-    tracks: Option<TableLookup>,
-    times: Option<TableLookup>,
-    events: Option<TableLookup>,
+    kernels: Option<KeyedLookup>,
+    tracks: Option<KeyedLookup>,
+    times: Option<KeyedLookup>,
+    events: Option<KeyedLookup>,
     #[cfg(feature = "kernel-counters")]
     pub(super) counters: super::pmc::RocpdCounters,
 }
@@ -67,7 +67,8 @@ impl RocpdSet {
     pub(super) fn new(database: &SqlDatabase<'_>, tables: &[Arc<SqlTable>], suffix: &str) -> Self {
         let table =
             |name: &str| tables.iter().find(|table| table.name.strip_prefix(name).is_some_and(|rest| rest == suffix));
-        let lookup = |name: &str, columns: &[&str]| table(name).map(|table| TableLookup::new(table, columns));
+        let lookup =
+            |name: &str, columns: &[&str]| table(name).map(|table| KeyedLookup::new(database, table, "id", columns));
         let mut set = Self {
             texts: table("rocpd_string")
                 .map(|table| TextTable::new(database, table, ["id", "string"]))
@@ -129,23 +130,27 @@ impl RocpdSet {
         self.agents.get(&id?)
     }
 
-    pub(super) fn text(&mut self, database: &dyn FindsRows, id: Option<i64>) -> String {
-        let text = id.and_then(|id| self.texts.text(database, id)).unwrap_or_default();
-        String::from_utf8_lossy(&text).into_owned()
+    /// The text that a row refers to.
+    pub(super) fn text(&mut self, row: &TableRow<'_>, id: Option<i64>) -> Option<String> {
+        row.text(&mut self.texts, id).map(|text| String::from_utf8_lossy(&text).into_owned())
     }
 
-    /// The name of a kernel.
-    pub(super) fn kernel(&self, database: &dyn FindsRows, id: Option<i64>) -> Vec<u8> {
-        let Some((record, columns)) = lookup(self.kernels.as_ref(), database, id) else { return Vec::new() };
-        let names: [SqlContent<'_>; 2] = columns.of(&record);
-        let is_short = |name: &&[u8]| name.len() <= MAX_TEXT_BYTES;
-        names.into_iter().filter_map(text).find(is_short).unwrap_or_default().to_vec()
+    /// The name of a row's kernel.
+    pub(super) fn kernel(&self, row: &TableRow<'_>, id: Option<i64>) -> Vec<u8> {
+        let found = row.referred(self.kernels.as_ref(), id);
+        let name = found.and_then(|(record, columns)| {
+            let names: [SqlContent<'_>; 2] = columns.of(&record);
+            let is_short = |name: &&[u8]| name.len() <= MAX_TEXT_BYTES;
+            names.into_iter().filter_map(text).find(is_short).map(<[u8]>::to_vec)
+        });
+        row.expect(name.is_some());
+        name.unwrap_or_default()
     }
 
     /// A time: the value itself, or that of a row in the table of times.
-    pub(super) fn time(&self, database: &dyn FindsRows, [value, id]: [Option<i64>; 2]) -> Option<i64> {
+    pub(super) fn time(&self, row: &TableRow<'_>, [value, id]: [Option<i64>; 2]) -> Option<i64> {
         let of_row = || {
-            let (record, columns) = lookup(self.times.as_ref(), database, id)?;
+            let (record, columns) = row.referred(self.times.as_ref(), id)?;
             let [value] = columns.of(&record);
             integer(value)
         };
@@ -153,8 +158,8 @@ impl RocpdSet {
     }
 
     /// The place of an event, by its own columns or by those of its track.
-    pub(super) fn place(&self, database: &dyn FindsRows, own: RocpdPlace, track: Option<i64>) -> RocpdPlace {
-        let of_track = lookup(self.tracks.as_ref(), database, track).map(|(record, columns)| {
+    pub(super) fn place(&self, row: &TableRow<'_>, own: RocpdPlace, track: Option<i64>) -> RocpdPlace {
+        let of_track = row.referred(self.tracks.as_ref(), track).map(|(record, columns)| {
             let [process, thread, agent, queue, stream] = columns.of(&record).map(integer);
             RocpdPlace { process, thread, agent, queue, stream }
         });
@@ -168,13 +173,13 @@ impl RocpdSet {
         }
     }
 
-    /// The facts of an event.
-    pub(super) fn facts(&mut self, database: &dyn FindsRows, event: Option<i64>) -> RocpdFacts {
-        let Some((record, columns)) = lookup(self.events.as_ref(), database, event) else {
+    /// The facts of a row's event.
+    pub(super) fn facts(&mut self, row: &TableRow<'_>, event: Option<i64>) -> RocpdFacts {
+        let Some((record, columns)) = row.referred(self.events.as_ref(), event) else {
             return RocpdFacts::default();
         };
         let [category, correlation, more] = columns.of(&record);
-        let domain = self.text(database, integer(category));
+        let domain = self.text(row, integer(category)).unwrap_or_default();
         // Only markers have a text; a parser for the others would take time at each event.
         let message = (category_of_domain(&domain) == MARKER).then(|| message(more)).flatten();
         RocpdFacts { correlation: integer(correlation), message, domain }
@@ -206,14 +211,6 @@ pub(super) fn write_devices(sets: &[RocpdSet], header: &mut JsonObject<'_>) {
         });
     }
     out.push(b']');
-}
-
-fn lookup<'t>(
-    table: Option<&'t TableLookup>,
-    database: &dyn FindsRows,
-    id: Option<i64>,
-) -> Option<(SqlRecord, &'t TableColumns)> {
-    table?.row(database, id?)
 }
 
 /// The text of a marker, in the facts of its event.

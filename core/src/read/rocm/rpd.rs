@@ -5,28 +5,29 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::known::RocmKnown;
-use super::words::{MARKER, RUNTIME, TEXTS, work};
-use crate::read::event_text::{EventText, write_bytes, write_shape, write_span};
+use super::launch_shape::blocks_of;
+use super::words::{DRIVER, RUNTIME, TEXTS, USER_MARKER, category_of_call, work};
+use crate::read::event_text::{EventText, write_bytes, write_shape};
 use crate::read::sqlite::{SqlContent, SqlDatabase, SqlRecord, SqlTable, TextTable};
 use crate::read::table_export::TableStage;
-use crate::read::table_row::{TableColumns, TableLookup, TableRow, integer, text};
+use crate::read::table_row::{KeyedLookup, TableColumns, TableRow, integer, text};
 use crate::time::Ts;
 
-/// The name of calls that are markers; their argument is the text.
-const USER_MARKER: &[u8] = b"UserMarker";
-/// Of a launch by this name, the grid has work-items; of others, blocks.
-const LAUNCH_BY_ITEMS: &[u8] = b"hipExtModuleLaunchKernel";
+/// Of a launch by these names, the grid has work-items; of others, blocks.
+const LAUNCHES_BY_ITEMS: [&[u8]; 2] = [b"hipExtModuleLaunchKernel", b"hipHccModuleLaunchKernel"];
 
 /// Tables that others refer to.
 #[derive(Default)]
 pub(in crate::read) struct RpdTables {
     texts: TextTable,
+    /// Arguments of calls, where they have a table of their own.
+    arguments: Option<TextTable>,
     /// The call that started each work.
     call_of_work: FxHashMap<i64, i64>,
-    calls: Option<TableLookup>,
+    calls: Option<KeyedLookup>,
     /// Details of kernels and copies: by the work, or by its call.
-    kernels: [Option<TableLookup>; 2],
-    copies: [Option<TableLookup>; 2],
+    kernels: [Option<KeyedLookup>; 2],
+    copies: [Option<KeyedLookup>; 2],
 }
 
 const KERNEL: &[&str] = &[
@@ -41,10 +42,17 @@ const KERNEL: &[&str] = &[
     "stream",
 ];
 const COPY: &[&str] = &["size", "stream"];
+const CALL: &[&str] = &["id", "pid", "tid", "start", "end", "apiName_id", "args_id", "domain_id", "category_id"];
+const WORK: &[&str] = &["id", "gpuId", "queueId", "start", "end", "description_id", "opType_id"];
+const SAMPLE: &[&str] = &["deviceType", "deviceId", "monitorType", "start", "value"];
+
+/// Texts of arguments, since schema 3.
+const ARGUMENTS: &str = "rocpd_ustring";
 
 /// Whether a table only adds to the rows of others.
 pub(super) fn is_support(name: &str) -> bool {
-    const SUPPORT: [&str; 7] = [
+    const SUPPORT: [&str; 8] = [
+        ARGUMENTS,
         "rocpd_api_ops",
         "rocpd_kernelapi",
         "rocpd_kernelop",
@@ -63,27 +71,27 @@ pub(super) fn stages(
     known: &mut RpdTables,
 ) -> Vec<TableStage<RocmKnown>> {
     let table = |name: &str| tables.iter().find(|table| table.name == name);
-    let Some(texts) = table(TEXTS) else { return Vec::new() };
-    known.texts = TextTable::new(database, texts, ["id", "string"]);
+    let texts = |name: &str| table(name).map(|table| TextTable::new(database, table, ["id", "string"]));
+    known.texts = texts(TEXTS).unwrap_or_default();
+    known.arguments = texts(ARGUMENTS);
     if let Some(links) = table("rocpd_api_ops") {
         known.call_of_work = calls_of_work(database, links);
     }
-    let lookup = |name: &str, columns| table(name).map(|table| TableLookup::new(table, columns));
-    known.calls = lookup("rocpd_api", &["apiName_id"]);
-    known.kernels = ["rocpd_kernelop", "rocpd_kernelapi"].map(|name| lookup(name, KERNEL));
-    known.copies = ["rocpd_copyop", "rocpd_copyapi"].map(|name| lookup(name, COPY));
-    let calls = table("rocpd_api");
-    let calls = calls
-        .map(|table| TableStage::new(table, &["pid", "tid", "start", "end", "apiName_id", "args_id"], 0, write_call));
-    let works = table("rocpd_op");
-    let works = works.map(|table| {
-        TableStage::new(table, &["gpuId", "queueId", "start", "end", "description_id", "opType_id"], 0, write_work)
-    });
-    let monitor = table("rocpd_monitor");
-    let monitor = monitor.map(|table| {
-        TableStage::new(table, &["deviceType", "deviceId", "monitorType", "start", "value"], 0, write_sample)
-    });
-    calls.into_iter().chain(works).chain(monitor).collect()
+    let lookup =
+        |name: &str, key: &str, columns| table(name).map(|table| KeyedLookup::new(database, table, key, columns));
+    known.calls = lookup("rocpd_api", "id", &["apiName_id"]);
+    let details = |[of_work, of_call]: [&str; 2], columns| {
+        [lookup(of_work, "op_ptr_id", columns), lookup(of_call, "api_ptr_id", columns)]
+    };
+    known.kernels = details(["rocpd_kernelop", "rocpd_kernelapi"], KERNEL);
+    known.copies = details(["rocpd_copyop", "rocpd_copyapi"], COPY);
+    let stage = |name: &str, columns, write| table(name).map(|table| TableStage::new(table, columns, 0, write));
+    let found = [
+        stage("rocpd_api", CALL, write_call),
+        stage("rocpd_op", WORK, write_work),
+        stage("rocpd_monitor", SAMPLE, write_sample),
+    ];
+    found.into_iter().flatten().collect()
 }
 
 /// The call of each work, as far as the table can be read.
@@ -98,60 +106,61 @@ fn calls_of_work(database: &SqlDatabase<'_>, links: &SqlTable) -> FxHashMap<i64,
     found
 }
 
-fn write_call(row: &TableRow<'_>, _: usize, known: &mut RocmKnown, events: &mut EventText) -> bool {
-    let [process, thread, start, end, name, args] = row.taken().map(integer);
-    let Some(start) = start else { return false };
-    let texts = &mut known.rpd.texts;
-    let mut text = |id: Option<i64>| id.and_then(|id| texts.text(row.database, id)).unwrap_or_default();
-    let (name, args) = (text(name), text(args));
-    let is_marker = &*name == USER_MARKER;
+fn write_call(row: &TableRow<'_>, _: usize, known: &mut RocmKnown, events: &mut EventText) {
+    let [id, process, thread, start, end, name, args, domain, scope] = row.taken().map(integer);
+    let Some(start) = start else { return row.warn_invalid() };
+    let RpdTables { texts, arguments, .. } = &mut known.rpd;
+    let mut word = |id| row.text(texts, id).map(|text| String::from_utf8_lossy(&text).into_owned());
+    // A domain without its text is an unknown one; old schemas have no domains.
+    let domain = domain.map(|domain| word(Some(domain)).unwrap_or_default());
+    let (name, scope) = (word(name), word(scope).unwrap_or_default());
+    let args = row.text(arguments.as_mut().unwrap_or(texts), args).unwrap_or_default();
+    row.expect(name.is_some());
+    let name = name.unwrap_or_default();
+    let category = category_of_call(domain.as_deref(), &scope, &name);
+    let is_user_marker = name == USER_MARKER;
     events.element(|event| {
-        write_span(event, Some(start), end);
-        event.text("cat", if is_marker { MARKER } else { RUNTIME }.as_bytes());
-        event.text("name", if is_marker { &args } else { &name });
+        row.write_span(event, start, end);
+        event.text("cat", category.as_bytes());
+        event.text("name", if is_user_marker { &args } else { name.as_bytes() });
         event.integer("pid", process.unwrap_or(0));
         event.integer("tid", thread.unwrap_or(0));
         event.object("args", |fields| {
-            if !is_marker {
-                fields.integer("correlation", row.record.row);
-                if !args.is_empty() {
-                    fields.text("args", &args);
-                }
+            if [RUNTIME, DRIVER].contains(&category) {
+                fields.integer("correlation", id.unwrap_or(row.record.row));
+            }
+            if let Some(domain) = domain.filter(|domain| !domain.is_empty()) {
+                fields.text("domain", domain.as_bytes());
+            }
+            if !is_user_marker && !args.is_empty() {
+                fields.text("args", &args);
             }
         });
     });
-    true
 }
 
-fn write_work(row: &TableRow<'_>, _: usize, known: &mut RocmKnown, events: &mut EventText) -> bool {
-    let [device, queue, start, end, description, kind] = row.taken().map(integer);
-    let (Some(start), Some(device)) = (start, device) else { return false };
-    let RpdTables { texts, call_of_work, calls, kernels, copies } = &mut known.rpd;
-    let call = call_of_work.get(&row.record.row).copied();
-    let keys = [Some(row.record.row), call];
-    let mut text = |id: Option<i64>| id.and_then(|id| texts.text(row.database, id)).filter(|text| !text.is_empty());
-    let kind = text(kind).map_or_else(String::new, |kind| String::from_utf8_lossy(&kind).into_owned());
-    let (category, name) = work(&kind);
-    let kernel = details(kernels, row, keys).filter(|_| category == "kernel");
-    let (numbers, stream) = kernel.as_ref().map_or(([None; 8], None), |(record, columns)| {
-        let [numbers @ .., stream] = columns.of::<9>(record);
-        (numbers.map(integer), stream_text(stream))
-    });
-    let [grid_x, grid_y, grid_z, block_x, block_y, block_z, shared, kernel_name] = numbers;
-    let mut sides = [grid_x, grid_y, grid_z];
-    let launch = call.and_then(|call| calls.as_ref()?.row(row.database, call));
-    let launch = launch.and_then(|(record, columns)| integer(columns.of::<1>(&record)[0]));
-    if text(launch).is_some_and(|name| &*name == LAUNCH_BY_ITEMS) {
-        for (side, block) in sides.iter_mut().zip([block_x, block_y, block_z]) {
-            *side = side.zip(block.filter(|block| *block > 0)).map(|(items, block)| items / block);
-        }
-    }
-    let copy = details(copies, row, keys).filter(|_| category != "kernel");
+fn write_work(row: &TableRow<'_>, _: usize, known: &mut RocmKnown, events: &mut EventText) {
+    let [id, device, queue, start, end, description, kind] = row.taken().map(integer);
+    let (Some(start), Some(device)) = (start, device) else { return row.warn_invalid() };
+    let tables = &mut known.rpd;
+    let id = id.unwrap_or(row.record.row);
+    let call = tables.call_of_work.get(&id).copied();
+    let keys = [Some(id), call];
+    let mut word = |id| row.text(&mut tables.texts, id).map(|text| String::from_utf8_lossy(&text).into_owned());
+    let [description, kind] = [word(description), word(kind)];
+    row.expect(kind.is_some());
+    let (description, kind) = (description.unwrap_or_default(), kind.unwrap_or_default());
+    let (category, name) = work(&kind, &description);
+    let is_kernel = category == "kernel";
+    let launch = if is_kernel { tables.launch(row, keys) } else { RpdLaunch::default() };
+    let copy = details(&tables.copies, row, keys).filter(|_| !is_kernel);
     let bytes = copy.as_ref().and_then(|(record, columns)| integer(columns.of::<1>(record)[0]));
-    let found = text(description).or_else(|| text(kernel_name));
-    let name = name.or_else(|| found.map(|name| String::from_utf8_lossy(&name).into_owned())).unwrap_or(kind);
+    let name = name.unwrap_or_else(|| {
+        let known = [description, tables.kernel_name(row, &launch), kind];
+        known.into_iter().find(|name| !name.is_empty()).unwrap_or_default()
+    });
     events.element(|event| {
-        write_span(event, Some(start), end);
+        row.write_span(event, start, end);
         event.text("cat", category.as_bytes());
         event.text("name", name.as_bytes());
         event.integer("pid", device);
@@ -162,38 +171,66 @@ fn write_work(row: &TableRow<'_>, _: usize, known: &mut RocmKnown, events: &mut 
             if let Some(call) = call {
                 args.integer("correlation", call);
             }
-            if let Some(stream) = &stream {
+            if let Some(stream) = &launch.stream {
                 args.text("hip stream", stream);
             }
-            write_shape(args, "grid", sides);
-            write_shape(args, "block", [block_x, block_y, block_z]);
-            if let Some(shared) = shared {
+            write_shape(args, "grid", launch.grid);
+            write_shape(args, "block", launch.block);
+            if let Some(shared) = launch.shared {
                 args.integer("shared memory", shared);
             }
             write_bytes(args, [Some(start), end, bytes]);
         });
     });
-    true
+}
+
+/// The details of a kernel.
+#[derive(Default)]
+struct RpdLaunch {
+    grid: [Option<i64>; 3],
+    block: [Option<i64>; 3],
+    shared: Option<i64>,
+    /// The number of the kernel's name.
+    name: Option<i64>,
+    /// The stream's address in the process.
+    stream: Option<Vec<u8>>,
+}
+
+impl RpdTables {
+    /// The details of a kernel, by the numbers of the work and of its call.
+    fn launch(&mut self, row: &TableRow<'_>, keys: [Option<i64>; 2]) -> RpdLaunch {
+        let Some((record, columns)) = details(&self.kernels, row, keys) else { return RpdLaunch::default() };
+        let [numbers @ .., stream] = columns.of::<9>(&record);
+        let [grid_x, grid_y, grid_z, block_x, block_y, block_z, shared, name] = numbers.map(integer);
+        let (sides, block) = ([grid_x, grid_y, grid_z], [block_x, block_y, block_z]);
+        let call = keys[1].and_then(|call| self.calls.as_ref()?.row(row.database, call));
+        let call = call.and_then(|(record, columns)| integer(columns.of::<1>(&record)[0]));
+        let call = call.and_then(|call| self.texts.text(row.database, call));
+        let is_by_items = call.is_some_and(|call| LAUNCHES_BY_ITEMS.contains(&&*call));
+        let grid = if is_by_items { blocks_of(sides, block) } else { sides };
+        RpdLaunch { grid, block, shared, name, stream: text(stream).map(<[u8]>::to_vec) }
+    }
+
+    /// The name of a kernel in its details.
+    fn kernel_name(&mut self, row: &TableRow<'_>, launch: &RpdLaunch) -> String {
+        let name = row.text(&mut self.texts, launch.name).unwrap_or_default();
+        String::from_utf8_lossy(&name).into_owned()
+    }
 }
 
 /// The details of a work, by its own number or by that of its call.
 fn details<'t>(
-    tables: &'t [Option<TableLookup>; 2],
+    tables: &'t [Option<KeyedLookup>; 2],
     row: &TableRow<'_>,
     keys: [Option<i64>; 2],
 ) -> Option<(SqlRecord, &'t TableColumns)> {
     tables.iter().zip(keys).find_map(|(table, key)| table.as_ref()?.row(row.database, key?))
 }
 
-/// A stream by its address in the process.
-fn stream_text(content: SqlContent<'_>) -> Option<Vec<u8>> {
-    text(content).map(<[u8]>::to_vec)
-}
-
 /// A sample of the clock or the power of a device.
-fn write_sample(row: &TableRow<'_>, _: usize, _: &mut RocmKnown, events: &mut EventText) -> bool {
+fn write_sample(row: &TableRow<'_>, _: usize, _: &mut RocmKnown, events: &mut EventText) {
     let [device_kind, device, kind, start, value] = row.taken();
-    let (Some(kind), Some(start)) = (text(kind), integer(start)) else { return false };
+    let (Some(kind), Some(start)) = (text(kind), integer(start)) else { return row.warn_invalid() };
     let device = integer(device).unwrap_or(0);
     let value = match value {
         SqlContent::Integer(number) => number.to_string(),
@@ -201,9 +238,9 @@ fn write_sample(row: &TableRow<'_>, _: usize, _: &mut RocmKnown, events: &mut Ev
         // Texts of numbers, as columns without a type keep them.
         SqlContent::Text(number) if number.len() < 32 => match String::from_utf8_lossy(number).parse::<f64>() {
             Ok(number) if number.is_finite() => format!("{number:?}"),
-            _ => return false,
+            _ => return row.warn_invalid(),
         },
-        _ => return false,
+        _ => return row.warn_invalid(),
     };
     let name = [text(device_kind).unwrap_or(b"device"), format!(" {device} ").as_bytes(), kind].concat();
     events.element(|event| {
@@ -213,5 +250,4 @@ fn write_sample(row: &TableRow<'_>, _: usize, _: &mut RocmKnown, events: &mut Ev
         event.micros("ts", Ts(start));
         event.object("args", |args| args.field(&String::from_utf8_lossy(kind)).extend_from_slice(value.as_bytes()));
     });
-    true
 }

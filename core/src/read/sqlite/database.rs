@@ -262,6 +262,7 @@ mod tests {
         assert_eq!(names(&tables[0].columns), ["a,\"(", "id", "c d", "e", "h", "late"]);
         let found: Vec<_> = tables.iter().map(|table| (&*table.name, table.is_found_by("id"))).collect();
         assert_eq!(found, [("t", true), ("u", false), ("v", false), ("w", false)]);
+        assert_eq!(tables[0].column("LATE").map(|column| &*column.name), Some("late"));
         for name in ["t", "u", "v", "w"] {
             let [ours, theirs] = both(&mut connection, name);
             assert_eq!(ours, theirs, "{name}");

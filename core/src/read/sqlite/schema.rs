@@ -21,7 +21,8 @@ impl SqlTable {
     }
 
     pub(in crate::read) fn column(&self, name: &str) -> Option<&StoredColumn> {
-        self.columns.iter().find(|column| column.name == name)
+        // SQL does not tell cases of letters apart: old versions of RPD write `gridz`.
+        self.columns.iter().find(|column| column.name.eq_ignore_ascii_case(name))
     }
 
     /// Whether rows can be found by this column at once.
