@@ -74,6 +74,20 @@ const COLLECTIVES: ReportGrid = ReportGrid::of(
     ],
 );
 
+const LACKING: ReportGrid = ReportGrid::of(
+    "collectives",
+    &tables::LACKING_COLLECTIVES,
+    "Collectives that a rank lacks, though others of the group have them",
+    &[
+        col("rank", "rank", CellKind::Key),
+        col("collective", "collective", CellKind::Name),
+        col("group_desc", "group", CellKind::Name),
+        col("count", "count", CellKind::Count),
+        col("seq", "first number", CellKind::Count),
+        col("ranks", "ranks that have it", CellKind::Name),
+    ],
+);
+
 const PIPELINE: ReportGrid = ReportGrid::of(
     "pipeline",
     &tables::PIPELINE,
@@ -95,7 +109,8 @@ const fn by(grid: &'static ReportGrid, limit: usize, [first, step]: [u32; 2]) ->
     DigestTable { grid, options: [OPTIONS, ""], by: None, limit, weights: ItemWeights { first, step } }
 }
 
-const OF_RANKS: [DigestTable; 3] = [
+const OF_RANKS: [DigestTable; 4] = [
+    by(&LACKING, 12, [1, 3]),
     DigestTable { by: Some(tables::STRAGGLERS.column("caused_wait_ns")), ..by(&STRAGGLERS, 8, [2, 6]) },
     DigestTable { by: Some(tables::LATE_ARRIVALS.column("caused_wait_ns")), ..by(&LATE, 10, [7, 7]) },
     by(&PIPELINE, 16, [11, 5]),

@@ -4,7 +4,7 @@ use super::digest_block::DigestBlock;
 use super::digest_contents::DigestContents;
 use super::digest_item::{DigestItem, ItemWeights};
 use super::digest_value::DigestValue;
-use crate::analyze::tables::PROBLEMS;
+use crate::analyze::tables::{LACKING_COLLECTIVES, PROBLEMS};
 use crate::analyze::{VerdictState, known_analysis};
 use crate::table::TableColumn;
 use crate::view::report::edit_counts::edits;
@@ -55,6 +55,9 @@ pub(super) fn blocks(contents: &DigestContents<'_>) -> ReportResult<Vec<DigestBl
 fn verdict(contents: &DigestContents<'_>) -> DigestItem {
     let state = state(contents);
     let words = match state {
+        VerdictState::Complete if lacks_collectives(contents) => {
+            format!("{} Ranks lack collectives, though: see Communication.", heading(state))
+        }
         VerdictState::Complete => format!("{} Nothing is known to be missing or impossible.", heading(state)),
         _ => heading(state).to_owned(),
     };
@@ -63,6 +66,13 @@ fn verdict(contents: &DigestContents<'_>) -> DigestItem {
         "",
         DigestValue::Words(words),
     )
+}
+
+/// Whether a rank of a job lacks collectives that others have.
+fn lacks_collectives(contents: &DigestContents<'_>) -> bool {
+    let answer = contents.source.is_job().then(|| contents.source.ask(known_analysis("collectives").name, OPTIONS));
+    let rows = answer.and_then(Result::ok).and_then(|answer| frame(&answer, LACKING_COLLECTIVES.name, 1).ok());
+    rows.is_some_and(|rows| rows.num_rows > 0)
 }
 
 /// Notes on edits, and on iterations that are left out.

@@ -1,7 +1,7 @@
 //! Writes a digest: the facts of a report in short text, within a number of characters.
 //!
-//! Programs that read text get it, such as jobs of a build and assistants. So each block names the
-//! command that prints all of its numbers, and text of the recording stands in quotes.
+//! Programs that read text get it, such as jobs of a build and assistants. So each block names a
+//! command that prints its rows, and text of the recording stands in quotes.
 
 mod bottlenecks;
 mod change;
