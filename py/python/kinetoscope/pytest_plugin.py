@@ -25,7 +25,7 @@ class RecordedBlock:
         self._is_over = False
 
     def step(self) -> None:
-        """Ends an iteration. Without any, the whole block counts as one."""
+        """Ends an iteration. Without any, and without `active`, the whole block counts as one."""
         self._profiler.step()
 
     @property
@@ -41,12 +41,28 @@ class RecordedBlock:
         return self._profiler.trace
 
     def check(self, budget: str | Path | dict[str, Any] | None = None, **limits: Any) -> Gate:
-        """Fails the test unless all budgets are kept. Arguments are those of `Trace.check`."""
+        """Fails the test unless all budgets are kept. Arguments are those of `Trace.check`.
+
+        Also fails without a trace, as of a loop with fewer steps than the warm-up needs.
+        """
         __tracebackhide__ = True
-        gate = self.trace.check(budget, **limits)
+        gate = self._measured().check(budget, **limits)
         if not gate.passed:
             pytest.fail(f"{gate}\n\ntrace: {self.folder}", pytrace=False)
         return gate
+
+    def _measured(self) -> Trace:
+        """Returns the trace. Fails the test without one, and without an iteration of true times."""
+        __tracebackhide__ = True
+        try:
+            trace = self.trace
+        except RuntimeError as error:
+            raise pytest.fail.Exception(str(error), pytrace=False) from None
+        observed = trace.iterations.select("is_observed").rows()
+        if self._profiler.shortfall and all(is_observed for (is_observed,) in observed):
+            expected = "expected an iteration without the observer of the Execution Trace, found none"
+            pytest.fail(f"{expected}: {self._profiler.shortfall}", pytrace=False)
+        return trace
 
 
 class TraceRecorder(Protocol):

@@ -249,7 +249,9 @@ class Trace(Analyses, FilesBeside, Benchmarks, TraceFiles, AnalysisFiles):
 
     def picture(self, width: int = 900, *, start_ns: int | None = None, end_ns: int | None = None) -> str:
         """Draws the timeline, or a range of it, as SVG; `width` in pixels."""
-        return str(self.query({"type": "picture", "width": width} | self._range(start_ns, end_ns)).data["svg"])
+        svg = str(self.query({"type": "picture", "width": width} | self._range(start_ns, end_ns)).data["svg"])
+        # The core draws for pages of HTML; files and images need the namespace.
+        return svg.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1)
 
     def snapshot(self) -> bytes:
         """Packs the trace for the viewer. Only the same version reads it."""

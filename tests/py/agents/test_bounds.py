@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import kinetoscope as ks
 import pytest
 
 pytest.importorskip("mcp", reason="the SDK is not installed")
@@ -51,3 +52,45 @@ def test_arguments_of_other_types_tell_the_next_call(data: Path, arguments: dict
     words = result.content[0].text
     assert expected in words
     assert "http" not in words
+
+
+def error(data: Path, tool: str, **arguments: Any) -> str:
+    result = ask(data, tool, **arguments)
+    assert result.is_error, result.structured_content
+    return str(result.content[0].text)
+
+
+def test_a_range_outside_of_the_trace_is_refused_with_its_range(data: Path) -> None:
+    first, span = ks.read(data / TRACE).analyze("summary").select("start_ns", "span_ns").rows()[0]
+    words = f"expected a range within {first} to {first + span} ns, found "
+    for start, end in ((0, 10), (first - 5, first), (first + span, first + span + 5)):
+        text = error(data, "timeline_image", trace=TRACE, start_ns=start, end_ns=end)
+        assert f"{words}{start} to {end}. Next call: " in text
+    for start, end in ((first - 5, first + 1), (first + span - 1, first + span + 5)):
+        assert not ask(data, "timeline_image", trace=TRACE, start_ns=start, end_ns=end).is_error
+    assert ask(data, "timeline_image", trace=TRACE).structured_content["end_ns"] == first + span
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("analyze", {"analysis": "kernels"}),
+        ("sql", {"query": "select 1"}),
+        ("event", {"event_id": 0}),
+        ("search", {"text": "aten::mm"}),
+        ("timeline_image", {}),
+        ("memory", {}),
+        ("explain_gap", {"after_id": 0}),
+    ],
+)
+def test_a_rank_that_a_trace_lacks_is_refused(data: Path, tool: str, arguments: dict[str, Any]) -> None:
+    text = error(data, tool, trace=TRACE, rank=3, **arguments)
+    assert "expected no rank of a trace that records none, found 3. Next call: the same call without rank" in text
+    member = "mlp_gloo/kineto_trace_1.json.gz"
+    assert "expected rank 1, found 3" in error(data, tool, trace=member, rank=3, **arguments)
+    assert "expected rank" not in ask(data, tool, trace=member, rank=1, **arguments).content[0].text
+
+
+def test_a_snapshot_has_no_rank(data: Path) -> None:
+    text = error(data, "memory", trace="memory_cuda/trained.pickle.gz", rank=3)
+    assert "expected no rank of a memory snapshot, found 3" in text

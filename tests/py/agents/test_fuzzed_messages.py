@@ -207,17 +207,26 @@ def test_a_message_that_is_too_long_is_refused_by_its_id(wire: Wire, place: str)
     fields = {"jsonrpc": "2.0", "method": "tools/call", "params": params}
     message = {"id": "long", **fields} if place == "first" else {**fields, "id": "long"}
     wire.send(json.dumps(message).encode())
-    assert "error" in wire.answer_to("long")
+    found = wire.answer_to("long")["error"]
+    assert found == {"code": -32600, "message": "expected a message of at most 1 MiB, found a longer one"}
     wire.expect_alive()
 
 
 def test_lines_are_read_in_bounded_pieces() -> None:
     import io
 
-    from kinetoscope._mcp.stdio import BoundedLines
+    import anyio
+    from kinetoscope._mcp.stdio import BoundedLines, LongMessage
 
-    lines = BoundedLines(io.BytesIO(b"one\n" + b"x" * 100 + b"\ntwo\nend"), max_line=10)
-    found = [lines.next_line() for _ in range(4)]
-    assert [found[0], *found[2:]] == ["one\n", "two\n", "end"]
-    assert json.loads(found[1]) == {"jsonrpc": "2.0", "method": "expected a message of at most 1 MiB"}
-    assert not lines.next_line()
+    refused: list[LongMessage] = []
+
+    async def refuse(message: LongMessage) -> None:
+        refused.append(message)
+
+    async def read(content: bytes) -> list[str]:
+        return [line async for line in BoundedLines(io.BytesIO(content), refuse, max_line=40)]
+
+    ids = [b"", b'"id": 7, ', b'"id": 007, ', b'"id": "a\tb", ', b'"id": "\xff", ']
+    longer = b"".join(b"{" + each + b"x" * 100 + b"}\n" for each in ids)
+    assert anyio.run(read, b"one\n" + longer + b"two\nend") == ["one\n", "two\n", "end"]
+    assert [message.id for message in refused] == [None, 7, 7, "a\tb", "\ufffd"]

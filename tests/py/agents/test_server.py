@@ -8,6 +8,7 @@ import shutil
 import sys
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import anyio
 import kinetoscope as ks
@@ -182,6 +183,7 @@ def test_a_picture_of_a_range(data: Path) -> None:
     picture = answer(data, "timeline_image", trace=TRACE, start_ns=start, end_ns=start + 1_000_000, width=400)
     assert picture["svg"].startswith("<svg")
     assert picture["mime_type"] == "image/svg+xml"
+    assert ElementTree.fromstring(picture["svg"]).tag == "{http://www.w3.org/2000/svg}svg"
     assert "expected start_ns before end_ns" in error(data, "timeline_image", trace=TRACE, start_ns=9, end_ns=3)
     assert "width from 200 to 2000" in error(data, "timeline_image", trace=TRACE, width=10**9)
 

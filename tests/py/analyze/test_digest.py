@@ -215,3 +215,26 @@ def test_command_line(capsys):
     assert main(["digest", str(DATA / "memory_cpu/memory_timeline.json")]) == 2
     with pytest.raises(SystemExit):
         main(["digest", sides[0], "--budget", "lots"])
+
+
+@pytest.mark.parametrize("command", [["diff"], ["digest", "--diff"]])
+@pytest.mark.parametrize(
+    ("before", "after", "found"),
+    [
+        ("transformer_cuda/kineto_trace_0.json.gz", "mlp_gloo", "a job and a trace"),
+        ("mlp_gloo", "transformer_cuda/kineto_trace_0.json.gz", "a job and a trace"),
+        ("memory_cuda/trained.pickle.gz", "mlp_gloo", "a job and a memory snapshot"),
+        ("memory_cpu/memory_timeline.json", "memory_cpu/memory_timeline.json", "a memory timeline"),
+    ],
+)
+def test_sides_of_two_kinds_are_one_line(command, before, after, found, capsys):
+    assert main([*command, str(DATA / before), str(DATA / after)]) == 2
+    printed = capsys.readouterr()
+    expected = "expected two traces, two jobs or two memory snapshots, found "
+    assert (printed.out, printed.err) == ("", f"kinetoscope: {expected}{found}\n")
+
+
+@pytest.mark.parametrize("command", [["diff"], ["digest", "--diff"]])
+def test_one_execution_trace_for_both_sides_is_refused(command, capsys):
+    assert main([*command, str(TRANSFORMER), str(TRANSFORMER), "--et", "et.json"]) == 2
+    assert "expected no --et with two traces, found et.json" in capsys.readouterr().err

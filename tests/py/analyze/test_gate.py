@@ -298,3 +298,17 @@ def test_device_work_without_launches_is_of_no_operator(data: Path, tmp_path: Pa
     assert values["device"] > 0
     assert values["operator:aten::mm"] is values["module:*"] is None
     assert "the file has no launches" in str(gate)
+
+
+def test_the_headline_counts_unknown_metrics_in_all_forms(before: ks.Trace, tmp_path: Path) -> None:
+    gate = ks.diff(before, before).gate(metrics="memory", allow_unknown=True)
+    headline = "passed: 1 metric, 1 of them unknown"
+    assert gate.headline == headline
+    assert ks.diff(before, before).gate(metrics=["step", "memory"], allow_unknown=True).headline == (
+        "passed: 2 metrics, 1 of them unknown"
+    )
+    assert before.check(peak_memory="1 GiB", allow_unknown=True).headline == "passed: 1 budget, 1 of them unknown"
+    assert gate.to_dict()["headline"] == headline
+    for extension in (".xml", ".md", ".json", ".txt"):
+        assert headline in gate.save(tmp_path / f"gate{extension}").read_text(encoding="utf-8"), extension
+    assert headline in gate._repr_html_()

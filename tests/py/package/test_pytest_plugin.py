@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -88,3 +89,60 @@ def test_it_is_off_unless_used(pytester: pytest.Pytester) -> None:
     result.assert_outcomes(passed=1)
     result = pytester.runpytest_subprocess(*OTHERS, "--fixtures")
     result.stdout.fnmatch_lines(["kinetoscope_trace*"])
+
+
+@pytest.mark.torch
+def test_a_loop_shorter_than_the_warm_up_fails_with_its_steps(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        """
+        import pytest
+        import torch
+
+        def check(record, num, **options):
+            with record(active=10, **options) as t:
+                for _ in range(num):
+                    torch.ones(8, 8) @ torch.ones(8, 8)
+                    t.step()
+            t.check(step="1 s", min_iterations=1)
+
+        WINDOWS = [{}, {"execution_trace": True}, {"execution_trace": "same"}]
+
+        @pytest.mark.parametrize("num", [0, 1, 2, 3, 4])
+        @pytest.mark.parametrize("options", WINDOWS)
+        def test_warm_up(kinetoscope_trace, num, options):
+            check(kinetoscope_trace, num, warmup=2, **options)
+
+        @pytest.mark.parametrize("num", [3, 4])
+        def test_wait(kinetoscope_trace, num):
+            check(kinetoscope_trace, num, wait=1, warmup=1, skip_first=1)
+
+        @pytest.mark.parametrize("num", [2, 3])
+        def test_skip_first_wait(kinetoscope_trace, num):
+            check(kinetoscope_trace, num, wait=1, warmup=1, skip_first=1, skip_first_wait=1)
+
+        def test_another_rank(kinetoscope_trace):
+            check(kinetoscope_trace, 2, warmup=2, rank=0, ranks=[1])
+        """
+    )
+    result = pytester.runpytest_subprocess(*OTHERS, "-rN")
+    result.assert_outcomes(passed=2 * 3 + 1 + 1, failed=3 * 3 + 1 + 1 + 1)
+    out = result.stdout.str()
+    for needed, found in [*((3, num) for num in (0, 1, 2)), (4, 3), (3, 2)]:
+        assert f"needs {needed} calls of step(), found {found}\n" in out
+    assert out.count("expected a recorded window to read, found none: the first recorded iteration needs") == 10
+    assert out.count("expected an iteration without the observer of the Execution Trace, found none: ") == 1
+    assert out.count("expected a recorded window to read, found none\n") == 1
+
+
+@pytest.mark.torch
+def test_a_window_that_begins_at_the_end_of_the_loop_is_not_recorded(tmp_path: Path) -> None:
+    import kinetoscope as ks
+    import torch
+
+    counts: dict[str, Any] = {"wait": 1, "warmup": 1, "active": 1, "repeat": 2}
+    with ks.profile(tmp_path, **counts, execution_trace=False) as prof:
+        for _ in range(5):
+            torch.ones(8, 8).sum()
+            prof.step()
+    assert len(prof.recordings) == 1
+    assert [number for (number,) in prof.trace.iterations.select("iteration").rows()] == [2]

@@ -36,8 +36,11 @@ class BudgetChecks:
           with `profile_memory`
         * `device_events`: kernels, copies and fills per iteration; a number without unit
         * `min_iterations`: at least so many iterations
-        * `operators`, `kernels`, `modules`: tables with the limit of each name, mean time per
-          iteration or share. `*` stands for any text: all its names together
+        * `operators`, `modules`: tables with the limit of each name, for its own mean time: without
+          operators or modules inside it. Device time, or host time if no device work was recorded;
+          time or share. Unknown without time of its own: name those inside
+        * `kernels`: the same of kernels, for their mean duration. In all three tables, `*` stands
+          for any text: all its names together
         * `phases`: table with the mean step of each phase
         * `forbid`: list of findings that must not be there, by their names (`finding_rules`)
         * `complete`: true forbids problems of the recording (`verdict`)
@@ -47,6 +50,10 @@ class BudgetChecks:
         is unknown if the trace lacks its data, such as memory, or its name. Then `is_failing` is
         null and the outcome `unknown`, unless `allow_unknown` names the budget. Without iterations,
         the whole trace counts as one; `note` says so.
+
+        `step`, `slowest_step`, `phases` and `min_iterations` count all iterations. Budgets of the
+        device leave out iterations that lost device work, and their `note` says how many. Those
+        are `device`, `device_events`, parts of the step, operators, kernels and modules.
 
         ::
 

@@ -188,8 +188,14 @@ class Differences(AnalysisResult):
           step, as in `diff`
         * `memory`: most bytes that one device held in the iteration (`profile_memory`)
         * `phase:NAME`: host time of the iterations of a phase, such as `phase:decode`
-        * `operator:NAME`, `kernel:NAME`, `module:NAME`: time of a name per iteration, as in `diff`.
-          `*` stands for any text, and takes each name with at least 1 % of the time of its kind
+        * `operator:NAME`, `module:NAME`: its own time, as in `diff`: without operators or modules
+          inside it. Device time, or host time if no device work was recorded. Unknown if it has no
+          time of its own: name those inside
+        * `kernel:NAME`: its duration. In all three, `*` stands for any text, and takes each name
+          with at least 1 % of the time of its kind
+
+        `step`, `phase:NAME` and `memory` count all iterations. The other metrics are of the device:
+        they leave out iterations that lost device work, and their `note` says how many.
 
         Each side has runs, and each run iterations. `before_value` and `after_value` are means over
         the runs of the mean over their iterations.

@@ -19,8 +19,10 @@ class Digests:
         devices, and bottlenecks with cost, cause, evidence and fix. Then follow the largest
         kernels, operators and modules, communication, memory, and commands that lead further.
 
-        Each block names the command that prints all of its numbers. Text of the recording stands
-        in code spans, escaped and cut, so that it cannot pose as part of the digest.
+        Each block of numbers names the command that its rows come from. Of sums over the ranks of a
+        job, this command prints the rows of each rank. The cost of all findings together is in the
+        table `finding_totals` of `findings`. Text of the recording stands in code spans, escaped
+        and cut, so that it cannot pose as part of the digest.
 
         The text has at most `max_chars` characters, at least 2,000. The least important items are
         left out, and the end says how many; a larger limit never loses an item. The same recording

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
 from kinetoscope._analysis.result import AnalysisResult
@@ -85,8 +86,7 @@ class Gate(AnalysisResult):
         noun = "budget" if self.name == "budgets" else "metric"
         total = text.plural(len(decisions), noun)
         if self.outcome == "passed":
-            num_noisy = sum(each.status == "noisy" for each in decisions)
-            return f"passed: {total}{f', {num_noisy} of them noisy' if num_noisy else ''}"
+            return f"passed: {total}{''.join(_remarks(decisions))}"
         is_failed = self.outcome == "failed"
         found = [each for each in decisions if (each.is_failing is True if is_failed else each.is_failing is None)]
         word = found[0].status if found else "unknown"
@@ -137,6 +137,13 @@ class Gate(AnalysisResult):
 
     def _repr_html_(self) -> str:
         return f"<p>{text.escaped(self.headline)}</p>{super()._repr_html_()}"
+
+
+def _remarks(decisions: Sequence[Decision]) -> Iterator[str]:
+    """Yields how many decisions passed without being judged as good."""
+    for status in ("noisy", "unknown"):
+        if num := sum(each.status == status for each in decisions):
+            yield f", {num} of them {status}"
 
 
 def percentage(share: float | None, *, is_change: bool = False) -> str:

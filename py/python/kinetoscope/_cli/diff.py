@@ -10,10 +10,11 @@ from kinetoscope._cli.analyze import ResultOptions, add_result, print_or_write_r
 from kinetoscope._cli.arguments import command
 from kinetoscope._cli.gate_output import GateOutputOptions, add_gate_output, deliver, expect_outputs
 from kinetoscope._cli.output_format import PICTURES, format_of
+from kinetoscope._cli.reading import report_defects
+from kinetoscope._cli.sides import kind_of, read_sides
 from kinetoscope._cli.snapshot import refuse_options
 from kinetoscope._cli.terminal import busy
 from kinetoscope.tables import Tables
-from kinetoscope.trace_set import TraceSet
 
 
 class DecisionOptions(NamedTuple):
@@ -71,14 +72,10 @@ def _diff(options: DiffOptions) -> int | None:
     if decides:
         _expect_decision(options)
     extension = None if decides else format_of(result.writing, PICTURES)
-    if result.reading.et:
-        raise ValueError(
-            f"expected no --et with two traces, found {result.reading.et}: store each Execution Trace beside its trace"
-        )
-    sides: list[Any] = [read_input([path], result) for path in (options.before, options.after)]
-    kinds = set(map(_kind, sides))
-    if len(kinds) > 1 or not kinds <= {"a trace", "a job", "a memory snapshot"}:
-        raise ValueError(f"expected two traces, two jobs or two memory snapshots, found {' and '.join(sorted(kinds))}")
+    paths = (options.before, options.after)
+    sides = read_sides(paths, result.reading, rank=result.rank, output=result.writing.output)
+    for side in sides:
+        report_defects(side)
     part = result.parameters()
     if isinstance(sides[0], Tables):
         refuse_options(sides[0], part)
@@ -86,7 +83,7 @@ def _diff(options: DiffOptions) -> int | None:
     with busy("comparing"):
         differences = diff(*sides, **part)
     if decides:
-        return _decide(differences, kinds.pop(), options)
+        return _decide(differences, kind_of(sides[0]), options)
     print_or_write_result(differences, result, extension)
     return None
 
@@ -119,13 +116,9 @@ def _decide(differences: object, kind: str, options: DiffOptions) -> int:
 
 def _further(path: str, kind: str, result: ResultOptions) -> Any:
     found = read_input([path], result)
-    if _kind(found) != kind:
-        raise ValueError(f"expected {kind} as a further run, found {_kind(found)}: {path}")
+    if kind_of(found) != kind:
+        raise ValueError(f"expected {kind} as a further run, found {kind_of(found)}: {path}")
     return found
-
-
-def _kind(found: object) -> str:
-    return found.sort if isinstance(found, Tables) else "a job" if isinstance(found, TraceSet) else "a trace"
 
 
 DIFF = command(

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import argparse
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kinetoscope._analysis.differences import Differences, diff
+from kinetoscope._analysis.differences import diff
 from kinetoscope._analysis.digest import MAX_CHARS
 from kinetoscope._base.tell import tell
 from kinetoscope._cli.arguments import command
-from kinetoscope._cli.reading import ReadingOptions, add_rank, add_reading, add_traces, read_path, read_recordings
+from kinetoscope._cli.reading import ReadingOptions, add_rank, add_reading, add_traces, read_recordings
+from kinetoscope._cli.sides import read_sides
 from kinetoscope._cli.terminal import busy
 from kinetoscope.memory import MemorySnapshot
 from kinetoscope.tables import Tables
-from kinetoscope.trace import Trace
 
 if TYPE_CHECKING:
     from kinetoscope._analysis.digest import DigestForm
-    from kinetoscope.trace_set import TraceSet
+
 
 _FORMATS: dict[str, DigestForm] = {"md": "markdown", "json": "json"}
 _BUDGET = re.compile(r"(\d{1,9})(k?)", re.IGNORECASE)
@@ -70,30 +70,20 @@ def _digest_of_one(options: DigestOptions) -> str:
 def _digest_of_two(options: DigestOptions) -> str:
     if len(options.traces) != _SIDES:
         raise ValueError(f"expected two paths with --diff, found {len(options.traces)}")
-    before, after = [_side(path, options) for path in options.traces]
+    before, after = read_sides(options.traces, options.reading, rank=options.rank)
     form = _FORMATS[options.format]
     with busy("comparing"):
-        if isinstance(before, MemorySnapshot) and isinstance(after, MemorySnapshot):
+        if isinstance(before, MemorySnapshot):
             return before.digest(options.budget, form=form, after=after)
-        if isinstance(before, MemorySnapshot) or isinstance(after, MemorySnapshot):
-            raise ValueError("expected two of a kind, found a snapshot and a trace")  # noqa: TRY004 - a user's mistake
-        found: Differences = diff(before, after)
-        return found.digest(options.budget, form=form)
-
-
-def _side(path: str, options: DigestOptions) -> Trace | TraceSet | MemorySnapshot:
-    found = read_path(path, options.reading)
-    if isinstance(found, Tables) and not isinstance(found, MemorySnapshot):
-        raise ValueError(f"expected a trace, a job or a memory snapshot, found {found.sort}: {path}")  # noqa: TRY004 - as above
-    if options.rank is not None and not isinstance(found, (Trace, MemorySnapshot)):
-        return found.of_ranks([options.rank])
-    return found
+        differences: Any = diff(before, after)
+        digest: str = differences.digest(options.budget, form=form)
+        return digest
 
 
 DIGEST = command(
     "digest",
     "Summarise a trace, a job or a memory snapshot as short text, for programs that read text",
-    details="The most important comes first; each block names the command that prints its numbers.",
+    details="The most important comes first; each block names the command that its rows come from.",
     add_arguments=_add_arguments,
     options=DigestOptions,
     run=_digest,

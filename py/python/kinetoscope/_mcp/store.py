@@ -57,8 +57,9 @@ class TraceStore:
         if isinstance(found, MemorySnapshot):
             raise CallError(f"expected a trace, found a memory snapshot: {quoted(name)}", f"memory({name!r})")
         if isinstance(found, Trace):
-            if rank is not None and found.rank not in {rank, None}:
-                raise CallError(f"expected rank {found.rank}, found {rank}", "the same call without rank")
+            if rank not in {None, found.rank}:
+                expected = "no rank of a trace that records none" if found.rank is None else f"rank {found.rank}"
+                raise CallError(f"expected {expected}, found {rank}", "the same call without rank")
             return found
         if rank is None or rank not in found:
             ranks = ", ".join(map(str, found.ranks[:20]))

@@ -216,11 +216,13 @@ class Toolbox:
         """
         expect_between("width", width, *_WIDTHS)
         found = self._store.trace(trace, rank)
-        span = found.analyze("summary", top=1).select("start_ns", "span_ns").rows()[0]
-        start = span[0] if start_ns is None else start_ns
-        end = span[0] + span[1] if end_ns is None else end_ns
+        ((first, span),) = found.analyze("summary", top=1).select("start_ns", "span_ns").rows()
+        start, end = (first if start_ns is None else start_ns), (first + span if end_ns is None else end_ns)
         if start >= end:
             raise CallError(f"expected start_ns before end_ns, found {start} and {end}", "a range within the trace")
+        if end <= first or start >= first + span:
+            problem = f"expected a range within {first} to {first + span} ns, found {start} to {end}"
+            raise CallError(problem, "timeline_image with times of this range")
         svg = found.picture(width, start_ns=start, end_ns=end)
         if len(svg) > _MAX_SVG:
             raise CallError(f"expected a picture of at most {_MAX_SVG} characters", "a smaller width or range")
@@ -243,6 +245,8 @@ class Toolbox:
         """
         found = self._store.recording(trace)
         if isinstance(found, MemorySnapshot):
+            if rank is not None:
+                raise CallError(f"expected no rank of a memory snapshot, found {rank}", f"memory({trace!r})")
             result = found.memory() if at is None else found.memory_state(at)
             return self._paged(result, table, (offset, limit), None)
         if at is not None:

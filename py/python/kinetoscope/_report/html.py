@@ -22,7 +22,9 @@ _TEXT_CELLS = ("td", "th scope='row'", "th scope='col'")
 _WORD_WIDTH = 24
 _PART = re.compile(r"[^:,<(_/.-]*[:,<(_/.-]+|[^:,<(_/.-]+")
 _SVG = re.compile(
-    r'<svg(?P<rest>[^>]* viewBox="0 0 (?P<width>\d+) (?P<height>\d+)"[^>]* aria-label="(?P<label>[^"]*)".*)', re.DOTALL
+    r'<svg(?: xmlns="[^"]*")?'
+    r'(?P<rest>[^>]* viewBox="0 0 (?P<width>\d+) (?P<height>\d+)"[^>]* aria-label="(?P<label>[^"]*)".*)',
+    re.DOTALL,
 )
 # The outline of names is visible only where the page is dark and the picture does not know it.
 _IMAGE_STYLE = (

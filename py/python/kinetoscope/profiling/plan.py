@@ -38,6 +38,8 @@ class Plan:
         """Whether iterations select what is recorded."""
         self.active = counts["active"] if given is None else getattr(given, "active", None)
         """Number of iterations of a window; None if unknown."""
+        self.num_before = None if given is not None else _num_before(counts, is_observed=observer is not None)
+        """Number of iterations before the first one with true times; None if unknown."""
 
     def __call__(self, step: int) -> Any:
         """Returns the `ProfilerAction` for an iteration, after the previous one has ended."""
@@ -57,7 +59,7 @@ class Plan:
     def replace(self, schedule: Schedule) -> None:
         """Follows another schedule from the next iteration on."""
         given = schedule.schedule if isinstance(schedule, Plan) else schedule
-        self.schedule, self._ahead, self.active = given, {}, None
+        self.schedule, self._ahead, self.active, self.num_before = given, {}, None, None
 
     def leave_observer(self) -> None:
         """Adds no more iterations for the observer."""
@@ -97,6 +99,15 @@ def _valid(action: Any) -> Any:
     if action.name == "DEVICE_STOPPED":
         raise ValueError("ks.profile: expected a schedule without DEVICE_STOPPED, found one: only torch may set it")
     return action
+
+
+def _num_before(counts: pytorch.Counts, *, is_observed: bool) -> int:
+    if counts["active"] is None:
+        return 0
+    wait, warmup, skip_first, skip_first_wait = (
+        index(counts[name] or 0) for name in ("wait", "warmup", "skip_first", "skip_first_wait")
+    )
+    return skip_first + (0 if skip_first_wait else wait) + max(warmup, int(is_observed))
 
 
 def _schedule(given: Schedule | None, counts: pytorch.Counts, *, is_observed: bool) -> Schedule:

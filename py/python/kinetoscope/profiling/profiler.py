@@ -472,8 +472,8 @@ class profile(Loops, OnDemand):  # noqa: N801 - a drop-in replacement for torch.
         kineto = folder.temporary("kineto.json")
         with self._meter("torch"):
             pytorch.save(self._profiler, kineto)
-        is_new = self._plan.is_observing and self._size.is_first_iteration and self._profiler.step_num
-        if is_new and is_stub(kineto):
+        began_at_end = self._size.is_first_iteration and self._profiler.step_num
+        if began_at_end and is_stub(kineto):
             return None
         if self._observer is None or (taken := self._observer.take()) is None:
             execution, resources = None, []

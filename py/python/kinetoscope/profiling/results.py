@@ -31,6 +31,8 @@ _DEFAULT_STREAM = 7
 class Results(TorchMethods):
     """Finished windows of a `profile`. Properties wait until all windows are written."""
 
+    _is_recorded: Any
+
     def __init__(self, folder: Path) -> None:
         self.dir = folder
         self._writer = Writer()
@@ -151,8 +153,17 @@ class Results(TorchMethods):
 
     def _last(self, action: str) -> Recording:
         if not self.recordings:
-            raise RuntimeError(f"ks.profile: expected a recorded window to {action}, found none")
+            reason = f": {self.shortfall}" if self.shortfall else ""
+            raise RuntimeError(f"ks.profile: expected a recorded window to {action}, found none{reason}")
         return self._written[-1]
+
+    @property
+    def shortfall(self) -> str:
+        """Steps that the loop lacked for a first recorded iteration, in words; empty if none."""
+        num_steps, num_before = self._profiler.step_num, self._plan.num_before
+        if not self._is_recorded or not num_before or num_steps > num_before:
+            return ""
+        return f"the first recorded iteration needs {num_before + 1:,} calls of step(), found {num_steps:,}"
 
     def _remember(self, recording: Recording) -> None:
         """Adds a window, with the identity of its files."""
