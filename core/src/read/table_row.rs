@@ -70,7 +70,7 @@ pub(super) struct TableRow<'r> {
     pub(super) database: &'r dyn FindsRows,
     pub(super) record: &'r SqlRecord,
     columns: &'r TableColumns,
-    /// What was found wrong with the row so far, each once.
+    /// Defects of the row so far, each once.
     defects: RefCell<Vec<WarningKind>>,
 }
 
@@ -84,7 +84,7 @@ impl<'r> TableRow<'r> {
         self.columns.of(self.record)
     }
 
-    /// What is wrong with the row.
+    /// The defects of the row.
     pub(super) fn into_defects(self) -> Vec<WarningKind> {
         self.defects.into_inner()
     }

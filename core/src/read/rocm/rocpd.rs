@@ -110,7 +110,7 @@ pub(super) fn stages(
     stages
 }
 
-/// What the name of a table of events has behind the word: nothing, or an underscore and a process.
+/// The end of the name of a table of events: nothing, or an underscore and a process.
 pub(super) fn suffix_of(table: &str) -> Option<&str> {
     let suffix = EVENTS.iter().find_map(|name| table.strip_prefix(name))?;
     (suffix.is_empty() || suffix.starts_with('_')).then_some(suffix)

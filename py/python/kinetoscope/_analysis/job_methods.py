@@ -132,8 +132,8 @@ class JobAnalyses(Analyses):
         `wait_ns` over all ranks, `transfer_ns`, and minimum, median and maximum bandwidth.
 
         Further table: `lacking_collectives`, one row per rank, group and collective that the rank
-        lacks, though others of the group have it. A rank lacks a collective if it has earlier and
-        later sequence numbers of the group without this one, or nothing of the group at all.
+        lacks, though others of the group have it. Such a rank has earlier and later sequence
+        numbers of the group without this one, or nothing of the group at all.
         """
         return self.analyze("collectives", align_clocks=align_clocks, **part)
 
