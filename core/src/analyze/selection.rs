@@ -176,8 +176,13 @@ impl<'a> Selection<'a> {
         (launch.is_some() || !self.is_launched_inside) && part.has(start)
     }
 
-    /// Whether devices worked for it without a record.
+    /// Whether devices worked for it without a record, or with one of an unknown kind.
     pub(super) fn has_lost_work(&self) -> bool {
+        let mut unknown = self.linked.lost_work().of_unknown_kind();
+        self.lacks_records() || unknown.any(|row| self.contains(row as usize))
+    }
+
+    fn lacks_records(&self) -> bool {
         let lost = &self.linked.links.lost_launches;
         self.linked.lost_work().is_cut()
             || lacks_device_work(&self.linked.trace)
@@ -193,7 +198,7 @@ impl<'a> Selection<'a> {
     pub(super) fn why_nothing_ran(&self) -> &'static str {
         if self.linked.lost_work().is_cut() {
             CUT
-        } else if self.has_lost_work() {
+        } else if self.lacks_records() {
             "device work ran, but the file has none of its records (see `problems`)"
         } else if !of_unknown_kind(&self.linked.trace).is_empty() {
             "no kernel, copy or fill was recognised (see `problems`)"

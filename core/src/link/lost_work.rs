@@ -4,6 +4,8 @@
 //! of the launch, and before the next recorded work of the stream that was launched later, or
 //! before the host had synchronised with the device. In between, a silent stream may be busy. Work
 //! that may have run on a stream of which nothing is recorded is bounded by the host alone.
+//!
+//! Work of an unknown kind is lost to all analyses, too, but its times are known.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -49,6 +51,10 @@ pub struct LostWork {
     owners: FxHashSet<u32>,
     by_track: BTreeMap<TrackId, Vec<TimeRange>>,
     by_device: BTreeMap<Option<i64>, Vec<TimeRange>>,
+    /// Rows and times of device work of an unknown kind.
+    unknown: Vec<(u32, TimeRange)>,
+    /// Where and when it began.
+    unknown_starts: FxHashSet<(Option<i64>, Option<i64>, Ts)>,
     /// The time of the recording if its file ends early: nobody knows whose records are missing.
     cut: Option<TimeRange>,
     /// Whether the file ends before the first device work.
@@ -68,7 +74,37 @@ impl LostWork {
 
     /// All such times.
     pub fn times(&self) -> impl Iterator<Item = TimeRange> + '_ {
-        self.ranges.iter().map(|lost| lost.time).chain(self.cut)
+        let unknown = self.unknown.iter().map(|(_, time)| *time);
+        self.ranges.iter().map(|lost| lost.time).chain(unknown).chain(self.cut)
+    }
+
+    /// Rows of device work of an unknown kind.
+    pub fn of_unknown_kind(&self) -> impl Iterator<Item = u32> + '_ {
+        self.unknown.iter().map(|(row, _)| *row)
+    }
+
+    /// Whether device work of an unknown kind began on a stream at a time.
+    pub fn has_unknown_start(&self, stream: Stream, at: Ts) -> bool {
+        self.unknown_starts.contains(&(stream.device, stream.stream, at))
+    }
+
+    /// Adds work whose kind is not known, but its stream and its time.
+    fn add_unknown(&mut self, trace: &Trace, work: &[(u32, Stream)]) {
+        let mut by_stream: BTreeMap<(Option<i64>, Option<i64>), Vec<TimeRange>> = BTreeMap::new();
+        for (row, stream) in work {
+            let (start, end) = (trace.events.start[*row as usize], trace.events.end(*row as usize));
+            let time = TimeRange { start, end };
+            by_stream.entry((stream.device, stream.stream)).or_default().push(time);
+            self.unknown.push((*row, time));
+            self.unknown_starts.insert((stream.device, stream.stream, start));
+        }
+        for (at, track) in trace.tracks.iter().enumerate() {
+            let ranges = track.stream.and_then(|stream| by_stream.get(&(stream.device, stream.stream)));
+            ranges.into_iter().for_each(|ranges| self.by_track.entry(TrackId::from(at)).or_default().extend(ranges));
+        }
+        for ((device, _), ranges) in by_stream {
+            self.by_device.entry(device).or_default().extend(ranges);
+        }
     }
 
     /// Whether the file ends early.
@@ -115,7 +151,8 @@ impl LostWork {
 pub(super) fn find(trace: &Trace, links: &Links, communicates: fn(&str) -> bool) -> LostWork {
     let mut rows = links.lost_launches.clone();
     let is_cut = trace.warnings.count(WarningKind::Truncated) > 0;
-    if rows.is_empty() && !is_cut {
+    let unknown = trace.unknown_work();
+    if rows.is_empty() && unknown.is_empty() && !is_cut {
         return LostWork::default();
     }
     sort::by_key(&mut rows, |row| (trace.events.start[*row as usize], *row));
@@ -169,6 +206,7 @@ pub(super) fn find(trace: &Trace, links: &Links, communicates: fn(&str) -> bool)
             lost.by_device.entry(device).or_default().push(time);
         }
     }
+    lost.add_unknown(trace, &unknown);
     lost.by_track.values_mut().chain(lost.by_device.values_mut()).for_each(merge);
     if is_cut {
         lost.cut_short(trace);

@@ -1,7 +1,7 @@
 //! Recognizes a file by its content, not by its name.
 
 use super::flight::is_flight_recorder;
-use super::foreign::of_binary;
+use super::foreign::{PROTON, is_tree, of_binary};
 use super::memory::is_memory_snapshot;
 use super::pftrace::is_perfetto;
 use super::pickle::NEWEST_PROTOCOL;
@@ -156,6 +156,7 @@ pub fn sniff(head: &[u8]) -> Container {
         (None, Some(b'{')) if is_memory_snapshot(text) => Container::MemorySnapshot,
         (None, Some(b'{')) if is_flight_recorder(text) => Container::FlightRecorder,
         (None, Some(b'[')) if is_memory_timeline(text) => Container::MemoryTimeline,
+        (None, Some(b'[')) if is_tree(text) => Container::Other(PROTON),
         (None, Some(b'{' | b'[')) => Container::Json,
         #[cfg(feature = "xspace")]
         (None, Some(_)) if super::foreign::is_xspace(head) => Container::XSpace,

@@ -26,7 +26,6 @@ pub(super) fn read_document(
     builder: &mut TraceBuilder,
 ) -> Result<(), Error> {
     builder.file = file;
-    let head = window.text()[..window.text().len().min(HEAD_BYTES)].to_vec();
     let mut document = Document {
         window,
         builder,
@@ -35,7 +34,6 @@ pub(super) fn read_document(
         left_out: Vec::new(),
         events: None,
         nodes: None,
-        head,
         keeps_environment: limits.include_environment,
     };
     let outcome = document.read();
@@ -58,14 +56,9 @@ struct Document<'a, 'b> {
     left_out: Vec<String>,
     events: Option<ArrayTally>,
     nodes: Option<ArrayTally>,
-    /// The first bytes.
-    head: Vec<u8>,
     /// See [`Limits::include_environment`].
     keeps_environment: bool,
 }
-
-/// Bytes at the start of a document that tell its format.
-const HEAD_BYTES: usize = 512;
 
 /// Why a document could not be read to its end.
 enum DocumentEnd {
@@ -251,9 +244,7 @@ impl Document<'_, '_> {
         let is_other_kind = fault.is_none() && !self.window.is_damaged && !self.has_malformed_elements();
         let next = Scanner::new(self.window.text()).peek();
         let found = match (fault, next) {
-            _ if self.events.is_some() || self.nodes.is_some() => {
-                foreign::of_array(&self.head).unwrap_or_else(|| self.without_elements()).to_owned()
-            }
+            _ if self.events.is_some() || self.nodes.is_some() => self.without_elements().to_owned(),
             (Some(ScanFault::Unexpected), _) if nests_too_deep(self.window.text()) => {
                 format!("values nested deeper than {MAX_DEPTH}")
             }

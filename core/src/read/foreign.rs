@@ -12,7 +12,7 @@ const OBJECTS: [(&[&str], &str); 6] = [
     (&["samples", "timeDeltas"], "a CPU profile of V8 (write it in Chrome's trace format instead)"),
 ];
 
-const PROTON: &str =
+pub(super) const PROTON: &str =
     "a profile of Triton's Proton as a tree, without times (`proton-viewer` shows it; record it with `data=\"trace\"`)";
 
 /// The format of a JSON object with such keys, if it is known.
@@ -20,10 +20,13 @@ pub(super) fn of_object(keys: &[&str]) -> Option<&'static str> {
     OBJECTS.iter().find(|(known, _)| known.iter().all(|key| keys.contains(key))).map(|(_, words)| *words)
 }
 
-/// The format of an array of objects that are no events, by its first bytes.
-pub(super) fn of_array(head: &[u8]) -> Option<&'static str> {
-    let has = |text: &str| head.windows(text.len()).any(|window| window == text.as_bytes());
-    (has("\"frame\"") && (has("\"metrics\"") || has("\"children\""))).then_some(PROTON)
+/// Whether an array is a tree of Proton by its first bytes: no event has such a first key.
+pub(super) fn is_tree(head: &[u8]) -> bool {
+    let has = |start: &[u8]| {
+        let letters = head.iter().filter(|byte| !byte.is_ascii_whitespace());
+        letters.take(start.len()).eq(start)
+    };
+    has(b"[{\"children\":[") || has(b"[{\"frame\":{")
 }
 
 /// Where [`xspace`](super::xspace) is not built in.
@@ -87,10 +90,8 @@ mod tests {
     #[test]
     fn objects_and_arrays_are_named() {
         assert!(of_object(&["meta", "libs", "pages", "threads"]).is_some_and(|words| words.contains("Firefox")));
-        assert!(
-            of_array(b"[{\"frame\": {\"name\": \"ROOT\"}, \"metrics\": {}")
-                .is_some_and(|words| words.contains("Proton"))
-        );
-        assert_eq!((of_object(&["a"]), of_array(b"[{\"ph\": \"X\"}")), (None, None));
+        assert!(is_tree(b"[{\"frame\": {\"name\": \"ROOT\"}, \"metrics\": {}"));
+        assert!(is_tree(b"\n[\n    {\n        \"children\": [\n"), "a file that was cut");
+        assert_eq!((of_object(&["a"]), is_tree(b"[{\"ph\": \"X\"}")), (None, false));
     }
 }

@@ -21,6 +21,7 @@ pub mod schema;
 pub mod step_name;
 pub mod tensor;
 pub mod track;
+mod unknown_kind;
 
 use serde_json::Value;
 

@@ -4,9 +4,10 @@ use rustc_hash::FxHashMap;
 
 use super::Trace;
 use super::arg_key::ArgKey;
+use super::args::ArgsRef;
 use super::kind::EventKind;
 use super::track::Stream;
-use crate::id::{StrId, TrackId};
+use crate::id::{StrId, TemplateId, TrackId};
 use crate::sort;
 use crate::vendor::{self, EventNames, Producer, ToolName, TrackNames, TrackRole, Vendor};
 
@@ -18,15 +19,29 @@ impl Trace {
         let processes = self.processes.iter().map(|process| ToolName::Process(text(process.name)));
         let threads = self.tracks.iter().map(|track| ToolName::Thread(text(track.name)));
         let found = keys.chain(processes).chain(threads).find_map(vendor::producer);
-        found.or_else(|| {
-            // All events of such a tool have one of its few categories.
-            let first = *self.events.category.first()?;
-            if first != StrId::EMPTY {
-                return vendor::producer(ToolName::Category(text(first)));
-            }
-            let mut names = self.events.name.iter().take(MAX_NAMED).map(|name| text(*name));
-            names.find_map(|name| vendor::producer(ToolName::Event(name)))
-        })
+        found.or_else(|| self.producer_of_events()).or_else(|| self.producer_of_arguments())
+    }
+
+    fn producer_of_events(&self) -> Option<&'static Producer> {
+        let text = |id: StrId| self.strings.text(id);
+        // All events of such a tool have one of its few categories.
+        let first = *self.events.category.first()?;
+        if first != StrId::EMPTY {
+            return vendor::producer(ToolName::Category(text(first)));
+        }
+        let mut names = self.events.name.iter().take(MAX_NAMED).map(|name| text(*name));
+        names.find_map(|name| vendor::producer(ToolName::Event(name)))
+    }
+
+    fn producer_of_arguments(&self) -> Option<&'static Producer> {
+        let keys: Vec<_> = vendor::telling_arguments().filter_map(|key| self.strings.get(key.as_bytes())).collect();
+        if keys.is_empty() {
+            return None;
+        }
+        let rows = 0..self.events.len().min(MAX_NAMED);
+        let is_telling = |key: StrId| keys.contains(&key);
+        let mut pairs = rows.flat_map(|row| self.args.pairs_of(&self.strings, self.events.args(row), is_telling));
+        pairs.find_map(|(key, json)| vendor::producer(ToolName::Argument(key, &json)))
     }
 
     /// The known tool that recorded the trace, if `PyTorch`'s profiler did not.
@@ -94,11 +109,18 @@ impl Trace {
         self.number_devices(&roles);
         for row in 0..self.events.len() {
             let role = &roles[self.events.track[row].index()];
-            if self.events.kind[row] == EventKind::Other
-                && let Some(kind) = self.foreign_kind(role, row)
-            {
+            let rule = match self.events.kind[row] {
+                EventKind::Other => role.kind,
+                kind if kind.is_device_work() => role.narrower,
+                _ => continue,
+            };
+            if let Some(kind) = self.foreign_kind(rule, row) {
                 self.events.kind[row] = kind;
             }
+        }
+        self.join_lists(producer.split_lists);
+        if roles.iter().any(|role| role.repeats > 0) {
+            self.settle_repeats(&roles);
         }
         if roles.iter().any(|role| role.nests) {
             self.settle_containers(&roles);
@@ -150,11 +172,70 @@ impl Trace {
         }
     }
 
-    fn foreign_kind(&self, role: &TrackRole, row: usize) -> Option<EventKind> {
+    fn foreign_kind(&self, rule: fn(&EventNames<'_>) -> Option<EventKind>, row: usize) -> Option<EventKind> {
         let mut task = String::new();
         self.args.write_text(&self.strings, self.events.args(row), ArgKey::TaskType, &mut task);
         let (name, category) = (self.event_name(row), self.strings.text(self.events.category[row]));
-        (role.kind)(&EventNames { name, category, task: &task })
+        rule(&EventNames { name, category, task: &task })
+    }
+
+    /// Adds lists whose elements the tool wrote as single arguments. A list without one of its
+    /// elements, or with one that is no count, stays unknown.
+    fn join_lists(&mut self, lists: &[(&str, [&str; 3])]) {
+        let known = |key: &str| self.strings.get(key.as_bytes());
+        let lists: Vec<_> =
+            lists.iter().filter_map(|(list, [x, y, z])| Some((*list, [known(x)?, known(y)?, known(z)?]))).collect();
+        let lists: Vec<_> = lists.into_iter().map(|(list, parts)| (self.strings.intern(list), parts)).collect();
+        let mut joined: FxHashMap<(TemplateId, Vec<(StrId, StrId)>), TemplateId> = FxHashMap::default();
+        for row in 0..if lists.is_empty() { 0 } else { self.events.len() } {
+            let args = self.events.args(row);
+            let has = |key: StrId| self.args.template(args).fields().iter().any(|field| field.key == key);
+            let missing: Vec<_> = lists.iter().filter(|(list, _)| !has(*list)).collect();
+            let texts = missing.iter().filter_map(|(list, parts)| Some((*list, self.joined(args, parts)?)));
+            let texts: Vec<(StrId, String)> = texts.collect();
+            if texts.is_empty() {
+                continue;
+            }
+            let more: Vec<_> = texts.iter().map(|(list, text)| (*list, self.strings.intern(text))).collect();
+            let (own, strings) = (&mut self.args, &self.strings);
+            let template = *joined
+                .entry((args.template, more))
+                .or_insert_with_key(|(_, more)| own.extended(strings, args, more).template);
+            self.events.template[row] = template;
+        }
+    }
+
+    /// The JSON text of a list with these arguments, if all are counts.
+    fn joined(&self, args: ArgsRef, parts: &[StrId; 3]) -> Option<String> {
+        let mut counts = [None; 3];
+        for (field, (_, json)) in self.args.template(args).fields().iter().zip(self.args.pairs(&self.strings, args)) {
+            if let Some(at) = parts.iter().position(|part| *part == field.key) {
+                counts[at] = json.trim_matches('"').parse::<u32>().ok().filter(|count| *count > 0);
+            }
+        }
+        let [x, y, z] = counts;
+        Some(format!("[{},{},{}]", x?, y?, z?))
+    }
+
+    /// Work that several rows of a device have counts once, on the row that is nearest to its
+    /// stream.
+    fn settle_repeats(&mut self, roles: &[TrackRole]) {
+        let work = (0..self.events.len()).filter(|row| self.events.kind[*row].is_device_work());
+        let mut rows: Vec<(u8, usize)> = work.map(|row| (roles[self.events.track[row].index()].repeats, row)).collect();
+        sort::ascending(&mut rows);
+        // How often each work was found at a distance from its stream, and how often in all.
+        let mut seen: FxHashMap<_, u32> = FxHashMap::default();
+        let mut kept: FxHashMap<_, u32> = FxHashMap::default();
+        for (distance, row) in rows {
+            let device = self.device(row);
+            let work = (device, self.events.start[row], self.events.dur[row], self.events.name[row]);
+            let (seen, kept) = (seen.entry((distance, work)).or_default(), kept.entry(work).or_default());
+            *seen += 1;
+            if *seen <= *kept {
+                self.events.kind[row] = EventKind::Annotation;
+            }
+            *kept = (*kept).max(*seen);
+        }
     }
 
     /// Work that contains other work of its row is no work of its own.

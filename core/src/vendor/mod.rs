@@ -23,7 +23,7 @@ pub use entry::{
 };
 pub use producer::{
     DATABASE_NAMES, EventNames, Producer, ToolName, TrackNames, TrackRole, database_title, holds_base_time,
-    is_tool_title, producer,
+    is_tool_title, producer, telling_arguments,
 };
 pub use residency::ResidencyRules;
 pub use wording::advice_for;

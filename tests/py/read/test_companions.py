@@ -189,7 +189,7 @@ def test_each_rank_gets_the_trace_of_its_process() -> None:
     ("other", "tool"),
     [
         ("jax_cuda/recorder.trace.json.gz", "XLA's profiler (JAX, TensorFlow or PyTorch/XLA)"),
-        ("proton_cuda/trace.chrome_trace", "another tool"),
+        ("proton_cuda/trace.chrome_trace", "Triton's profiler Proton"),
         ("synthetic_nsight/nsys_0.sqlite", "Nsight Systems"),
         ("synthetic_rocm/trace.rpd", "ROCm's profiler"),
     ],

@@ -75,6 +75,150 @@ def test_work_of_ascend_belongs_to_its_operator() -> None:
     assert trace.coverage["device_owners"]["num_linked"] == 1
 
 
+def rows(content: Any, *columns: str) -> list[tuple[Any, ...]]:
+    return read(content).events.select(*columns).rows()
+
+
+def spent(content: Any, *columns: str) -> tuple[Any, ...]:
+    (row,) = read(content).breakdown().select(*columns).rows()
+    return row
+
+
+def timeline(*lines: tuple[str, list[tuple[str, int, int]]]) -> list[dict[str, Any]]:
+    """A timeline of TensorFlow: processes with their events by name, start and duration."""
+    events = []
+    for pid, (process, work) in enumerate(lines, 1):
+        events.append(named(pid, f"{process} Compute"))
+        events += [event(pid, 0, name, start, dur, cat="Op", args={"op": name}) for name, start, dur in work]
+    return events
+
+
+MATMUL, SECOND, COPY = ("MatMul", 120, 40), ("MatMul", 120, 40), ("MEMCPYHtoD", 200, 500)
+TENSORFLOW = timeline(
+    ("/device:GPU:0/memcpy", [COPY]),
+    ("/device:GPU:0/stream:all", [MATMUL, SECOND, ("Lost", 800, 9)]),
+    ("/device:GPU:0/stream:14", [MATMUL]),
+    ("/device:GPU:0/stream:16", [SECOND]),
+    ("/device:GPU:0/stream:15<MemcpyH2D>", [COPY]),
+    ("/device:GPU:0/sync", [("cuStreamSynchronize", 100, 700)]),
+    ("/job:localhost/replica:0/task:0/device:GPU:0", [("MatMul", 100, 10)]),
+)
+
+
+def test_work_of_tensorflow_counts_once_on_its_stream() -> None:
+    found = sorted(rows(TENSORFLOW, "name", "kind", "process", "device", "stream", "dur_ns"), key=str)
+    work = [row for row in found if row[1] in ("kernel", "copy", "fill")]
+    assert work == [
+        ("Lost", "kernel", "2", 0, None, 9_000),
+        ("MEMCPYHtoD", "copy", "5", 0, 15, 500_000),
+        ("MatMul", "kernel", "3", 0, 14, 40_000),
+        ("MatMul", "kernel", "4", 0, 16, 40_000),
+    ]
+    others = [(name, kind) for name, kind, *_ in found if kind not in ("kernel", "copy", "fill")]
+    assert others == [
+        ("MEMCPYHtoD", "annotation"),
+        ("MatMul", "annotation"),
+        ("MatMul", "annotation"),
+        ("MatMul", "operator"),
+        ("cuStreamSynchronize", "launch"),
+    ]
+    assert spent(TENSORFLOW, "compute_ns", "copy_ns") == (49_000, 500_000)
+
+
+def test_a_timeline_of_tensorflow_without_streams_keeps_its_work() -> None:
+    content = timeline(("/gpu:1/stream:all", [MATMUL]), ("/gpu:1/memcpy", [("unknown", 200, 500)]))
+    assert rows(content, "kind", "device", "stream") == [("kernel", 1, None), ("copy", 1, None)]
+
+
+def onnx(name: str, start: int, dur: int, **args: str) -> dict[str, Any]:
+    return event(-1, -1, name, start, dur, cat="Kernel", args={"stream": "7", **args})
+
+
+def shape(grid: str, block: str) -> dict[str, str]:
+    return {f"{key}_{axis}": size for key, size in (("grid", grid), ("block", block)) for axis in "xyz"}
+
+
+def test_copies_and_launch_shapes_of_onnx_runtime() -> None:
+    content = [
+        event(77, 78, "model_run", 0, 900, cat="Session"),
+        onnx("gemm", 50, 70, **{**shape("1", "1"), "grid_x": "4", "block_x": "128"}),
+        onnx("gemm", 150, 70, grid_x="4"),
+        onnx("MemcpyHostToDevice", 250, 200, **shape("-1", "-1")),
+        onnx("MemcpyDeviceToHost", 450, 10),
+        onnx("Memcpy_kernel", 470, 10),
+    ]
+    assert rows(content, "name", "kind", "grid", "block")[1:] == [
+        ("gemm", "kernel", "[4,1,1]", "[128,1,1]"),
+        ("gemm", "kernel", None, None),
+        ("MemcpyHostToDevice", "copy", None, None),
+        ("MemcpyDeviceToHost", "copy", None, None),
+        ("Memcpy_kernel", "kernel", None, None),
+    ]
+
+
+PROTON = Path(__file__).parents[2] / "data/proton_cuda"
+
+
+def test_a_trace_of_proton_is_named() -> None:
+    trace = ks.read(PROTON / "trace.chrome_trace")
+    told = str(diagnosis(trace))
+    assert "Proton" in told
+    assert "Proton" in repr(trace.summary())
+    for word in ("record_shapes", "ks.profile", "prof.step"):
+        assert word not in told
+    assert {kind for (kind,) in trace.events.select("kind").rows()} == {"kernel"}
+
+
+def test_rows_of_a_later_proton_are_streams_and_threads() -> None:
+    def row(tid: int, name: str, category: str, start: int, dur: int) -> dict[str, Any]:
+        return event(0, tid, name, start, dur, cat=category, args={"call_stack": ["ROOT", name]})
+
+    content = [
+        *(named(0, "Trace"), named(0, "CPU Thread 5", 5), named(0, "GPU Stream 7", 200_007)),
+        *(row(5, "step", "scope", 0, 90), row(200_007, "gemm", "kernel", 50, 20)),
+    ]
+    columns = ("name", "kind", "device", "stream")
+    assert rows(content, *columns) == [("step", "annotation", None, None), ("gemm", "kernel", None, 7)]
+
+
+@pytest.mark.parametrize("size", [40, 200, 2000, None])
+def test_a_tree_of_proton_is_named_even_if_it_was_cut(size: int | None) -> None:
+    with pytest.raises(ks.TraceError, match=r"Proton as a tree"):
+        ks.read((PROTON / "tree.hatchet").read_bytes()[:size])
+
+
+def unknown(category: str, start: int, dur: int, **place: int) -> dict[str, Any]:
+    return event(0, 8, "big", start, dur, cat=category, args=place)
+
+
+KNOWN = [
+    event(10, 10, "aten::mm", 0, 1000, cat="cpu_op"),
+    event(10, 10, "cudaLaunchKernel", 5, 5, cat="cuda_runtime", args={"correlation": 1}),
+    event(0, 7, "k", 10, 20, cat="kernel", args={"device": 0, "stream": 7, "correlation": 1}),
+]
+
+
+@pytest.mark.parametrize("category", ["npu_kernel", "hpu_op"])
+@pytest.mark.parametrize("stream", [7, 8])
+def test_work_of_an_unknown_kind_is_reported_and_no_idle_time(category: str, stream: int) -> None:
+    content = [*KNOWN, *(unknown(category, 40 + 90 * at, 90, device=0, stream=stream) for at in range(10))]
+    trace = read(content)
+    (problem,) = trace.verdict.problems.select("problem", "state", "count").rows()
+    assert problem == ("unknown_kind", "incomplete", 10)
+    assert trace.verdict.state == "incomplete"
+    assert spent(content, "compute_ns", "idle_ns", "unknown_ns") == (20_000, 80_000, 900_000)
+    gaps = trace.idle().select("category", "total_ns").rows()
+    assert gaps == ([("unknown", 900_000)] if stream == 7 else [])
+
+
+@pytest.mark.parametrize("place", [{}, {"device": 0}, {"stream": 8}, {"device": 0, "stream": -1}])
+def test_an_unknown_category_without_a_stream_changes_nothing(place: dict[str, int]) -> None:
+    content = [*KNOWN, unknown("npu_kernel", 40, 900, **place)]
+    trace = read(content)
+    assert (trace.verdict.state, len(trace.verdict.problems)) == ("complete", 0)
+    assert spent(content, "idle_ns", "unknown_ns") == (980_000, 0)
+
+
 ENTRY = {
     "record_id": 0,
     "pg_id": 0,

@@ -7,6 +7,7 @@ use crate::analyze::class::WorkClass;
 use crate::analyze::interval::{clip, difference, within};
 use crate::analyze::selection::Selection;
 use crate::id::TrackId;
+use crate::link::LostWork;
 use crate::sort;
 use crate::time::{TimeRange, Ts};
 use crate::trace::Trace;
@@ -136,6 +137,7 @@ fn cut<'a>(gap: &'a IdleGap, windows: &[TimeRange]) -> impl Iterator<Item = Idle
 
 /// The times in which lost work may have run on a stream.
 struct LostTimes<'a> {
+    lost: &'a LostWork,
     ranges: &'a [TimeRange],
     /// Those before ended before the present gap.
     next: usize,
@@ -143,7 +145,8 @@ struct LostTimes<'a> {
 
 impl<'a> LostTimes<'a> {
     fn of(selection: &Selection<'a>, track: TrackId) -> Self {
-        Self { ranges: selection.linked.lost_work().of_stream(track), next: 0 }
+        let lost = selection.linked.lost_work();
+        Self { lost, ranges: lost.of_stream(track), next: 0 }
     }
 
     /// A silence of the stream in parts: the unknown ones, and those of the gap, if it is one.
@@ -167,12 +170,17 @@ impl<'a> LostTimes<'a> {
             host: None,
             after: None,
         };
+        let all_lost = self.lost;
         let known = gap.into_iter().flat_map(|gap| {
             let of_gap = move |time: TimeRange| IdleGap {
                 before_id: gap.before_id.filter(|_| time.start == gap.time.start),
                 after_id: gap.after_id.filter(|_| time.end == gap.time.end),
-                // Before lost work, the stream waits for the launch of that.
-                wait: if time.end == gap.time.end { gap.wait } else { IdleCause::Host },
+                wait: match () {
+                    () if time.end == gap.time.end => gap.wait,
+                    () if all_lost.has_unknown_start(stream, time.end) => IdleCause::Other,
+                    // Before lost work, the stream waits for the launch of that.
+                    () => IdleCause::Host,
+                },
                 launch: gap.launch.filter(|_| time.end == gap.time.end),
                 time,
                 ..gap.clone()

@@ -84,6 +84,14 @@ impl StreamPause {
             .any(|lost| lost.start < self.time.end && self.time.start < lost.end)
     }
 
+    /// Whether the stream ran work of an unknown kind meanwhile.
+    fn has_unknown_kind(&self, linked: &LinkedTrace) -> bool {
+        let ranges = linked.lost_work().of_stream(self.track).iter();
+        let Some(stream) = linked.trace.track(self.track).stream else { return false };
+        let mut inside = ranges.filter(|lost| lost.start < self.time.end && self.time.start < lost.end);
+        inside.any(|lost| linked.lost_work().has_unknown_start(stream, lost.start))
+    }
+
     /// Host activity meanwhile; `None` where it is unknown.
     pub(crate) fn host(&self, linked: &LinkedTrace) -> Option<ThreadActivity> {
         let launch = self.launch.or_else(|| linked.links.launch.get(self.before? as usize))?;
@@ -94,6 +102,9 @@ impl StreamPause {
     pub(crate) fn why(&self, linked: &LinkedTrace) -> String {
         if self.is_unknown(linked) && linked.lost_work().is_cut() {
             return "the file ends early, so records of the stream may be missing in this time".to_owned();
+        }
+        if self.has_unknown_kind(linked) {
+            return "work of an unknown kind ran in this time".to_owned();
         }
         if self.is_unknown(linked) {
             return "launches in this time have no device work in the file, so the stream may have worked".to_owned();

@@ -1,4 +1,4 @@
-//! Remarks on a trace without device work, but with events of no known kind.
+//! Remarks on events of no known kind that may be device work.
 
 use super::problem::{Problem, VerdictState};
 use crate::analyze::unknown_kind::of_unknown_kind;
@@ -8,7 +8,8 @@ use crate::trace::Trace;
 /// So many categories are named.
 const MAX_NAMED: usize = 3;
 
-/// A remark: they may be the work of an accelerator.
+/// A remark: they may be the work of an accelerator. Where they say so, that work is missing from
+/// all tables.
 pub(super) fn problem(trace: &Trace) -> Option<Problem> {
     let rows = of_unknown_kind(trace);
     let categories = sort::distinct(rows.iter().map(|row| trace.strings.text(trace.events.category[*row as usize])));
@@ -19,7 +20,9 @@ pub(super) fn problem(trace: &Trace) -> Option<Problem> {
         _ => format!("have unknown categories ({})", named.join(", ")),
     };
     let message = format!("events {which}: device work among them is not recognised");
-    let problem = Problem::new("unknown_kind", VerdictState::Complete, rows.len(), message);
+    let is_work = !trace.unknown_work().is_empty();
+    let state = if is_work { VerdictState::Incomplete } else { VerdictState::Complete };
+    let problem = Problem::new("unknown_kind", state, rows.len(), message);
     let advice = "read their times from `events`; tables of kernels and devices lack them";
     (!rows.is_empty()).then(|| problem.of_rows(trace, &rows).of(trace.events.len()).advised(advice).noticed())
 }

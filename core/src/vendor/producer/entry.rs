@@ -24,6 +24,11 @@ pub struct Producer {
     pub(super) categories: &'static [&'static str],
     /// Ends of names of events without category that only its files have.
     pub(super) event_ends: &'static [&'static str],
+    /// Arguments of events that only its files have, each with the start of its JSON text.
+    pub(super) arguments: &'static [(&'static str, &'static str)],
+    /// Lists that it writes as one argument per element: the known key, and the keys of the
+    /// elements.
+    pub split_lists: &'static [(&'static str, [&'static str; 3])],
     /// The meaning of a row.
     pub(super) role: fn(&TrackNames<'_>) -> TrackRole,
     /// Whether work of this name, in lower case, exchanges data with other ranks.
@@ -41,6 +46,8 @@ impl Producer {
         threads: &[],
         categories: &[],
         event_ends: &[],
+        arguments: &[],
+        split_lists: &[],
         role: |_| TrackRole::HOST,
         communicates: |_, _| false,
     };
@@ -82,13 +89,19 @@ pub struct TrackRole {
     pub stream: Option<(Option<i64>, Option<i64>)>,
     /// The kind of an event that no category tells; `None` for one that stays as it is.
     pub kind: fn(&EventNames<'_>) -> Option<EventKind>,
+    /// The kind of device work whose category is too broad; `None` for work that has the kind of
+    /// its category.
+    pub narrower: fn(&EventNames<'_>) -> Option<EventKind>,
+    /// How far the row is from the stream that ran its work: it may repeat the work of rows of the
+    /// device that are nearer. 0 for the stream itself.
+    pub repeats: u8,
     /// Whether work may contain work, as a loop contains its body.
     pub nests: bool,
 }
 
 impl TrackRole {
     /// A thread of the host with events of no kind.
-    pub(super) const HOST: Self = Self { stream: None, kind: |_| None, nests: false };
+    pub(super) const HOST: Self = Self { stream: None, kind: |_| None, narrower: |_| None, repeats: 0, nests: false };
 
     pub(super) const fn host(kind: fn(&EventNames<'_>) -> Option<EventKind>) -> Self {
         Self { kind, ..Self::HOST }
@@ -99,7 +112,7 @@ impl TrackRole {
         stream: Option<i64>,
         kind: fn(&EventNames<'_>) -> Option<EventKind>,
     ) -> Self {
-        Self { stream: Some((device, stream)), kind, nests: false }
+        Self { stream: Some((device, stream)), kind, ..Self::HOST }
     }
 }
 

@@ -8,6 +8,7 @@ mod entry;
 mod flex;
 mod msprof;
 mod onnx_runtime;
+mod proton;
 mod tensorflow;
 mod viztracer;
 mod xla;
@@ -22,6 +23,7 @@ static PRODUCERS: &[&Producer] = &[
     &xla::XLA,
     &viztracer::VIZTRACER,
     &onnx_runtime::ONNX_RUNTIME,
+    &proton::PROTON,
     &chrome::CHROME,
     &flex::FLEX,
 ];
@@ -52,6 +54,8 @@ pub enum ToolName<'a> {
     Category(&'a str),
     /// The name of an event without category.
     Event(&'a str),
+    /// A key of an event's arguments, and its value as JSON.
+    Argument(&'a str, &'a str),
 }
 
 /// The tool that alone uses a name.
@@ -68,13 +72,21 @@ pub fn producer(name: ToolName<'_>) -> Option<&'static Producer> {
         ToolName::Thread(thread) => producer.threads.iter().any(|pattern| pattern.matches(thread)),
         ToolName::Category(category) => producer.categories.contains(&category),
         ToolName::Event(event) => producer.event_ends.iter().any(|end| event.ends_with(end)),
+        ToolName::Argument(key, json) => {
+            producer.arguments.iter().any(|(known, start)| *known == key && json.starts_with(start))
+        }
     };
     PRODUCERS.iter().find(has).copied()
 }
 
+/// Keys of arguments that may tell a tool.
+pub fn telling_arguments() -> impl Iterator<Item = &'static str> {
+    PRODUCERS.iter().flat_map(|producer| producer.arguments).map(|(key, _)| *key)
+}
+
 /// Whether any tool gives its processes or threads this name, so that it reveals nothing private.
 pub fn is_tool_title(name: &str) -> bool {
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b" _-+:()#,/".contains(&byte);
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b" _-+:()#,/<>".contains(&byte);
     let is_known = || producer(ToolName::Process(name)).is_some() || msprof::is_title(name) || xla::is_title(name);
     name.bytes().all(is_plain) && is_known()
 }
