@@ -101,14 +101,14 @@ HOST = ("cpu_op", "user_annotation")
 
 
 def test_the_largest_change_of_a_job_comes_first(tmp_path: Path) -> None:
-    jobs = []
+    jobs: list[Any] = []
     for side, kernels in (("before", (300, 300, 300)), ("after", (301, 350, 302))):
         folder = tmp_path / side
         folder.mkdir()
         for rank, kernel in enumerate(kernels):
             (folder / f"rank_{rank}.json").write_bytes(run(FAST, kernel_us=kernel, rank=rank))
         jobs.append(ks.read_dir(folder))
-    changes = ks.diff(*jobs)
+    changes: Any = ks.diff(*jobs)
     ranks = [rank for (rank,) in rows(changes.tables["diff_kernels"], "rank")]
     assert ranks == [1, 2, 0]
     digest = json.loads(changes.digest(60_000, form="json"))

@@ -395,7 +395,7 @@ def test_arguments_that_an_event_lacks_have_their_defaults(
 
 def test_a_sparse_input_of_an_event_is_refused(tmp_path: Path) -> None:
     arguments = {"Input Dims": [[6, 6]], "Input type": ["float"], "Input Strides": [[]], "Concrete Inputs": [""]}
-    with pytest.raises(ValueError, match="a tensor has no strides: it is sparse"):
+    with pytest.raises(ValueError, match="no strides are recorded"):
         events(tmp_path, "aten::_values", **arguments)
 
 

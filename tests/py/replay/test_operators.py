@@ -173,7 +173,7 @@ def test_a_candidate_runs_instead_and_is_compared(recordings: dict[str, Path]) -
 
     result = replayed(recordings["mlp"], replace={"aten::addmm": mine}, num_replays=2)
     assert result.checks == ["aten::addmm replaced: compared 2 calls, all results agree"]
-    assert len(calls) == 2 + 2 * 2, "compared once, and measured twice"
+    assert len(calls) == 2 * 2 + 2 * 2, "compared on two kinds of values, and measured twice"
     wrong = replayed(recordings["mlp"], replace={"aten::addmm": lambda bias, a, b, **_: a @ b + bias + 1})
     assert "compared 2 calls, results differ in 2, first at node" in wrong.checks[0]
     assert "aten::addmm replaced" in repr(wrong)
@@ -396,7 +396,17 @@ def test_compiled_regions_without_kernels_are_told(tmp_path: Path) -> None:
 def test_nodes_that_are_their_own_ancestors_end(tmp_path: Path) -> None:
     first, second = node("aten::relu", RELU, [2], 2), node("aten::relu", RELU, [2], 3)
     first["ctrl_deps"], second["ctrl_deps"] = 3, 2
-    assert replayed(written(tmp_path, [first, second]), dry_run=True).coverage is None
+    path = written(tmp_path, [first, second])
+    for is_dry in (True, False):
+        result = replayed(path, dry_run=is_dry)
+        assert result.select("num_calls", "num_run").rows() == [(2, 2)]
+        assert result.notes[0] == "2 nodes (2, 3) had themselves above: taken without parents"
+
+
+def test_nodes_with_the_id_of_another_are_told(tmp_path: Path) -> None:
+    again = [node("aten::relu", RELU, [2], 1), node("aten::relu", RELU, [2], 1)]
+    notes = replayed(written(tmp_path, again), dry_run=True).notes
+    assert notes[0] == "left out 2 nodes: other nodes have the same ids"
 
 
 def test_a_deep_chain_of_composite_operators_ends(tmp_path: Path) -> None:

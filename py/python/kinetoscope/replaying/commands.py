@@ -88,8 +88,8 @@ def _replay(options: ReplayOptions) -> None:
             result = replay_comms(path, **given._asdict())
             if result.rank:
                 continue
-            for note in result.notes:
-                tell_problem(f"{note}")
+            for line in result.notes if len(result) else result.lines:
+                tell_problem(line)
             print_or_write(result, options.writing, extension)
 
 

@@ -120,7 +120,7 @@ def _dry(sources: Sequence[Reader], options: Options) -> Replay:
     size = min(size, len(sources)) if options.shrink and size > 1 else len(sources)
     settled = settle({rank: _plan(sources, World(rank, size), options) for rank in range(size)}, options)
     measured = [sample for rank, steps in settled.steps.items() for sample in samples(rank, steps, [])]
-    return Replay(measured, 0, size, settled.notes)
+    return Replay(measured, 0, size, settled.notes, is_run=False)
 
 
 def _plan(sources: Sequence[Reader], place: World, options: Options) -> Plan:
@@ -141,7 +141,8 @@ def _replayed(backend: Backend, sources: Sequence[Reader], options: Options) -> 
         _check(backend, steps, options)
     passes, files = ([], []) if options.init_only else _passes(backend, steps, options)
     measured = backend.gather_at_first(samples(backend.rank, steps, passes))
-    result = Replay([sample for of_rank in measured for sample in of_rank], backend.rank, backend.size, settled.notes)
+    found = [sample for of_rank in measured for sample in of_rank]
+    result = Replay(found, backend.rank, backend.size, settled.notes, is_run=not options.init_only)
     result.profile = files
     return result
 

@@ -76,6 +76,9 @@ def _replay(options: ReplayCommandOptions) -> None:
     if isinstance(result, OperatorReplay):
         for line in result.lines:
             tell_problem(line) if extension else tell(line)
+    else:
+        for line in result.notes if len(result) else result.lines:
+            tell_problem(line)
     print_or_write(result, options.writing, extension)
 
 

@@ -72,8 +72,12 @@ class Replay(Table):
     ranks, and each other rank has its own.
     """
 
-    def __init__(self, found: Iterable[Sample], rank: int, num_ranks: int, notes: Sequence[str]) -> None:
+    def __init__(
+        self, found: Iterable[Sample], rank: int, num_ranks: int, notes: Sequence[str], *, is_run: bool = True
+    ) -> None:
         super().__init__(_native.replayed(list(found)))
+        self.is_run = is_run
+        """Whether communications ran: not in a dry run, nor with `init_only`."""
         self.rank = rank
         """Rank of this process."""
         self.num_ranks = num_ranks
@@ -89,9 +93,18 @@ class Replay(Table):
 
         return export([Part(self, {})], path)
 
+    @property
+    def lines(self) -> list[str]:
+        """The outcome and the notes, as sentences."""
+        ranks = text.plural(self.num_ranks, "rank")
+        state = f"{ranks} replayed" if self.is_run else f"{ranks} planned, nothing replayed"
+        if not len(self):
+            state = f"{ranks}: the selection has no communications, nothing replayed"
+        return [state, *self.notes]
+
     def __repr__(self) -> str:
-        return "\n".join([f"{text.plural(self.num_ranks, 'rank')} replayed", *self.notes, super().__repr__()])
+        return "\n".join([*self.lines, super().__repr__()])
 
     def _repr_html_(self) -> str:
-        notes = "".join(f"<p>{text.escaped(note)}</p>" for note in self.notes)
+        notes = "".join(f"<p>{text.escaped(line)}</p>" for line in self.lines)
         return f"{notes}{super()._repr_html_()}"

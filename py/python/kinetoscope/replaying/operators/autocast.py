@@ -31,5 +31,10 @@ def autocast_type(call: OperatorCall) -> str | None:
     return low[0] if is_raised and not chooses and not name.startswith("_") else None
 
 
+def low_types(call: OperatorCall) -> list[str]:
+    """Returns the low types of a call, which may be those of a recorded autocast."""
+    return sorted({each for each in _floats([*call.inputs, *call.outputs]) if each in _LOW})
+
+
 def _floats(values: Sequence[TensorValue]) -> list[str]:
     return [each.dtype for each in values if "float" in each.dtype]

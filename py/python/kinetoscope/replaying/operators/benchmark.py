@@ -9,8 +9,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kinetoscope.replaying.operators.allowed import refusal
-from kinetoscope.replaying.operators.call import COLUMNS, EVENT_COLUMNS, OperatorCall, event_call, node_call
+from kinetoscope.replaying.operators.call import (
+    COLUMNS,
+    EVENT_COLUMNS,
+    OperatorCall,
+    event_call,
+    node_call,
+    unrecorded_places,
+)
 from kinetoscope.replaying.operators.communication_command import communicates, communication_reason
+from kinetoscope.replaying.operators.index_rules import needs_place
 from kinetoscope.replaying.operators.kernel import kernel_script
 from kinetoscope.replaying.operators.literal import comment
 from kinetoscope.replaying.operators.recorded import RecordedOperator, chosen, operators
@@ -111,25 +119,29 @@ def of_recorded(trace: Trace, recorded: RecordedOperator, namespaces: Sequence[s
     row = _row(trace.nodes, ("kernel_backend", "kernel_file", *COLUMNS), "node_id", recorded.node_id)
     if row is not None and row[0] == "triton":
         return Benchmark(kernel_script(trace, row[1], row[2:], facts), recorded)
-    call = _call(trace, recorded, None if row is None else row[2:])
+    call, unknown = _call(trace, recorded, None if row is None else row[2:])
     if reason := refusal(call.name, call.signature, frozenset(namespaces)):
         raise RefusedValueError(reason)
-    return Benchmark(script(call, facts), recorded)
+    return Benchmark(script(call, facts._replace(notes=unknown)), recorded)
 
 
-def _call(trace: Trace, recorded: RecordedOperator, node: Sequence[Any] | None) -> OperatorCall:
+def _call(trace: Trace, recorded: RecordedOperator, node: Sequence[Any] | None) -> tuple[OperatorCall, list[str]]:
+    """Returns the call of an operator, and what the trace does not know of it."""
     if node is not None and node[2]:
-        found = node_call(node)
-    else:
-        event = _row(trace.events, EVENT_COLUMNS, "id", recorded.event_id)
-        if event is None:
-            raise RefusedValueError("neither shapes nor a signature are recorded")
-        found = event_call(event, "cuda:0" if recorded.is_device_time else "cpu")
-        if event[EVENT_COLUMNS.index("input_strides")] and any(
-            isinstance(each.value, TensorValue) and each.value.is_assumed for each in found.arguments
-        ):
-            raise RefusedValueError("a tensor has no strides: it is sparse")
-    return found
+        return node_call(node), []
+    event = _row(trace.events, EVENT_COLUMNS, "id", recorded.event_id)
+    if event is None:
+        raise RefusedValueError("neither shapes nor a signature are recorded")
+    found = event_call(event, "cuda:0" if recorded.is_device_time else "cpu")
+    missing = unrecorded_places(event)
+    if needs_place(found.name, missing):
+        raise RefusedValueError("its arguments are not recorded: record an Execution Trace (execution_trace)")
+    if event[EVENT_COLUMNS.index("input_strides")] and any(
+        isinstance(each.value, TensorValue) and each.value.is_assumed for each in found.arguments
+    ):
+        raise RefusedValueError("no strides are recorded (sparse, nested or functorch)")
+    places = ", ".join(str(place + 1) for place in missing)
+    return found, [f"values of the arguments {places} of {len(found.arguments)}: defaults here"] if missing else []
 
 
 def _row(table: Any, columns: Sequence[str], key: str, wanted: int | None) -> Sequence[Any] | None:

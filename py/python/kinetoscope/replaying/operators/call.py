@@ -124,6 +124,16 @@ def event_call(row: Sequence[Any], device: str) -> OperatorCall:
     return OperatorCall(name, None, tuple(Argument(value, None) for value in values), ())
 
 
+def unrecorded_places(row: Sequence[Any]) -> list[int]:
+    """Returns the places of arguments that an event (`EVENT_COLUMNS`) has without type and value.
+
+    Such an argument is a text, a list of tensors, a list with gaps, or none.
+    """
+    types, concrete = (json.loads(row[at]) if row[at] else [] for at in (2, 4))
+    values = _filled(concrete, len(types))
+    return [place for place, (kind, text) in enumerate(zip(types, values, strict=True)) if not kind and not text]
+
+
 def _filled(found: list[Any], length: int) -> list[Any]:
     return [*found, *[None] * (length - len(found))][:length]
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from kinetoscope._base import text
 from kinetoscope.replaying.operators.storage import StoragePlan
 from kinetoscope.replaying.operators.unit import Unit
+
+_ALWAYS = {"aten", "prims", "c10d", "_c10d_functional", "c10d_functional"}
+"""Namespaces of operators that each torch has."""
 
 
 class OperatorSample(NamedTuple):
@@ -76,11 +79,30 @@ def covered(samples: Sequence[OperatorSample]) -> tuple[float | None, float | No
     return run_calls / calls if calls else None, run_total / total if total else None
 
 
-def plan_notes(plan: StoragePlan) -> list[str]:
-    """Describes the memory that storages need, by device."""
+def plan_notes(plan: StoragePlan, device_of: Callable[[str], str]) -> list[str]:
+    """Describes the memory that storages need, by the device that stands for the recorded one."""
+    recorded: dict[str, list[str]] = {}
+    for name in sorted(name for name, peak in plan.peak_bytes.items() if peak):
+        recorded.setdefault(device_of(name), []).append(name)
+    return [_plan_note(plan, device, names) for device, names in recorded.items()]
+
+
+def _plan_note(plan: StoragePlan, device: str, names: Sequence[str]) -> str:
+    peak = sum(plan.peak_bytes[name] for name in names)
+    first = sum(plan.external_bytes.get(name, 0) for name in names)
+    where = device if names == [device] else f"{device} (recorded on {', '.join(names)})"
+    return f"memory on {where}: {text.size(peak)} at the peak, {text.size(first)} of it before the first operator"
+
+
+def library_counts(units: Sequence[Unit], reasons: Mapping[int, str]) -> Counter[str]:
+    """Counts the calls that run by library, but for the operators that each torch has."""
+    names = (unit.name.partition("::")[0] for at, unit in enumerate(units) if at not in reasons and "::" in unit.name)
+    return Counter(name for name in names if name not in _ALWAYS)
+
+
+def library_notes(counts: Mapping[str, int]) -> list[str]:
+    """Names the libraries that a dry run presumes: another torch may lack their operators."""
     return [
-        f"memory on {device}: {text.size(peak)} at the peak, "
-        f"{text.size(plan.external_bytes.get(device, 0))} of it before the first operator"
-        for device, peak in sorted(plan.peak_bytes.items())
-        if peak
+        f"{text.plural(count, 'call')} {'needs' if count == 1 else 'need'} {name}: the dry run does not look for it"
+        for name, count in sorted(counts.items())
     ]

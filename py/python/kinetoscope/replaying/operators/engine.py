@@ -8,7 +8,7 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, NamedTuple, final
 
 from kinetoscope._base import text
-from kinetoscope.replaying.operators.prepared import PreparedUnit, Storages, is_number
+from kinetoscope.replaying.operators.prepared import PreparedUnit, Storages
 from kinetoscope.replaying.operators.saved_values import SavedValues
 from kinetoscope.replaying.operators.sizes import has_large_number
 from kinetoscope.replaying.operators.storage import EXTERNAL, StoragePlan
@@ -55,6 +55,8 @@ class Engine:
         ]
         self.mismatches: dict[int, int] = {}
         """Units with results of other shapes or strides than recorded."""
+        self.other_types: dict[int, tuple[str, str]] = {}
+        """Units with a result of another type than recorded: its type, and the recorded one."""
         for each in self.prepared:
             if each.unit.kind == UnitKind.COMMUNICATION and not each.reason and self._communicate is None:
                 each.reason = "communications need a process per rank (torchrun)"
@@ -92,7 +94,7 @@ class Engine:
 
         def timed(at: int, each: PreparedUnit, operator: Operator, given: list[Any], named: dict[str, Any]) -> Any:
             name = f"{ANNOTATION}{each.unit.node_id}"
-            with self._machine.annotated(name) if is_annotated else nullcontext():
+            with each.context(), self._machine.annotated(name) if is_annotated else nullcontext():
                 begin = self._machine.mark()
                 made = operator(*given, **named)
                 marks[at] = (begin, self._machine.mark())
@@ -146,11 +148,13 @@ class Engine:
         self._expect_memory(each, given, named)
         self._fit(each, given, named)
         own = each.operator
-        if own is not None and operator is not own and self._replaced.function(each.unit.name):
-            made = self._replaced.compare(each.unit.name, each.unit.node_id, own, (given, named))
+        if own is None or operator is own:
+            made = self._settled(each, operator, (given, named))
         else:
-            made = operator(*given, **named)
-        made = self._with_numbers(each, operator, made)
+            with self._machine.unrecorded():
+                self._settled(each, own, self._machine.copies((given, named)))
+            with each.context():
+                made = self._replaced.compare(each, own, each.arguments(self._storages.tensor))
         self._machine.finish()
         return made
 
@@ -181,24 +185,51 @@ class Engine:
         life = self._plan.lives[each.place_of(key).life]
         return life.born != EXTERNAL or life.is_written
 
-    def _with_numbers(self, each: PreparedUnit, operator: Operator, made: Any) -> Any:
-        """Runs an operator again with numbers, not tensors, if its result has another type."""
+    def _settled(self, each: PreparedUnit, operator: Operator, arguments: tuple[list[Any], dict[str, Any]]) -> Any:
+        """Runs an operator, in other ways until its results have the recorded types.
+
+        Tensors may have been numbers, and the operator may have been recorded above autocast.
+        Returns the results of the first way that runs if none has those types.
+        """
         outputs = [placed.value for placed in each.places.outputs]
-        if not any(is_number(placed.value) for placed in each.places.inputs) or self._machine.has_types(made, outputs):
-            return made
-        each.has_numbers = True
-        given, named = each.arguments(self._storages.tensor)
-        again = operator(*given, **named)
-        each.has_numbers = self._machine.has_types(again, outputs)
-        return again if each.has_numbers else made
+        first: tuple[tuple[bool, str | None], Any] | None = None
+        error: Exception | None = None
+        for number, way in enumerate(each.ways()):
+            each.has_numbers, each.autocast = way
+            given, named = each.arguments(self._storages.tensor) if number else arguments
+            try:
+                with each.context():
+                    made = operator(*given, **named)
+            except Exception as caught:  # noqa: BLE001 - torch raises any type; the first is raised below
+                error = error or caught
+                continue
+            if self._machine.has_types(made, outputs):
+                return made
+            first = first or (way, made)
+        if first is None:
+            assert error is not None  # noqa: S101 - each way failed
+            raise error
+        (each.has_numbers, each.autocast), made = first
+        return made
 
     def _take(self, at: int, each: PreparedUnit, made: Any) -> None:
         """Keeps results, and makes those that are missing or of other shapes."""
         tensors = list(self._machine.tensors(made))
         outputs = each.places.outputs
         if each.can_run and len(tensors) >= len(outputs):
-            fits = [self._storages.keep(placed, result, at) for placed, result in zip(outputs, tensors, strict=False)]
-            if not all(fits):
+            pairs = list(zip(outputs, tensors, strict=False))
+            fits = [self._storages.keep(placed, result, at) for placed, result in pairs]
+            other = next(
+                (
+                    (str(result.dtype), placed.value.dtype)
+                    for placed, result in pairs
+                    if not self._machine.has_types(result, [placed.value])
+                ),
+                None,
+            )
+            if other is not None:
+                self.other_types[at] = other
+            elif not all(fits):
                 self.mismatches[at] = self.mismatches.get(at, 0) + 1
         self._storages.stand_in(outputs)
 

@@ -53,6 +53,12 @@ def is_from_0_to_1(name: str) -> bool:
     return name.partition("::")[2] in _FROM_0_TO_1
 
 
+def needs_own_values(name: str) -> bool:
+    """Whether an operator, given with its namespace, refuses some floats, or fails on them."""
+    operator = name.partition("::")[2]
+    return operator in _FROM_0_TO_1 or operator in _POSITIVE_DEFINITE or operator in _CHECKED
+
+
 def fill_codes(call: OperatorCall) -> dict[tuple[int, int], FillCode]:
     """Returns the values that an operator needs, by the keys of `value_ranges`."""
     name = call.name.partition("::")[2]

@@ -41,6 +41,17 @@ class Filling:
         else:
             flat.copy_((self._torch.rand(len(flat), device=flat.device) * scale).to(flat.dtype))
 
+    def fill_normal(self, flat: Any, *, is_positive: bool = False) -> None:
+        """Gives floats values around 1: of both signs, or positive ones."""
+        if dtype_name(flat.dtype) in _DIRECT:
+            flat.normal_()
+        else:
+            is_complex = flat.dtype.is_complex
+            wide = self._torch.complex64 if is_complex else self._torch.float32
+            flat.copy_(self._torch.randn(len(flat), dtype=wide, device=flat.device).to(flat.dtype))
+        if is_positive:
+            flat.copy_(flat.abs() if flat.element_size() > 1 else flat.float().abs())
+
     def _fill_known(self, flat: Any, first: TensorValue, known: IndexRange) -> None:
         if not known.is_exact:
             self._fill_whole(flat, known)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 ROWS = {
     ("embedding", "indices"): ("weight", 0),
     ("embedding_bag", "indices"): ("weight", 0),
@@ -100,6 +102,15 @@ INDEXING = {
     *("_unsafe_index_put", "_unsafe_masked_index", "_unsafe_masked_index_put_accumulate"),
 }
 """Operators with a list of `indices`: one per dimension of `self`."""
+
+
+def needs_place(name: str, places: Collection[int]) -> bool:
+    """Whether an operator, given with its namespace, has no default for one of some arguments.
+
+    The first argument never has one, and the indices of a tensor are the second.
+    """
+    return 0 in places or (1 in places and name.partition("::")[2] in INDEXING)
+
 
 OFFSETS = {
     ("embedding_bag", "offsets"): "indices",

@@ -8,6 +8,8 @@ from typing import Any, NamedTuple, final
 
 from kinetoscope._base.system import free_memory
 from kinetoscope._io.atomic import write_bytes
+from kinetoscope.replaying.operators.agreement import Agreement
+from kinetoscope.replaying.operators.device_choice import moves_host
 from kinetoscope.replaying.operators.filling import Filling
 from kinetoscope.replaying.operators.index_range import IndexRange
 from kinetoscope.replaying.operators.literal import torch_name
@@ -35,8 +37,9 @@ class Machine:
         self.torch = torch
         self.notes: list[str] = []
         kinds = {name.partition(":")[0] for name in recorded}
-        self._moves_all = device is not None and kinds == {"cpu"}
+        self._moves_all = moves_host(device, recorded)
         self.filling = Filling(torch)
+        self.agreement = Agreement(torch)
         self._unrecorded = _Unrecorded(torch)
         self._device = self._found(device or self._default(kinds - {"cpu"}, local_rank))
         self.is_on_gpu = self._device.type == "cuda"
@@ -150,26 +153,57 @@ class Machine:
 
     # --- results ----------------------------------------------------------------------------------
 
-    def copies(self, values: Any) -> Any:
-        """Returns values with copies of their tensors, in the same layout."""
+    def copies(self, values: Any, fill: Callable[[Any], None] | None = None) -> Any:
+        """Returns values with copies of their tensors, in the same layout.
+
+        `fill` gives those with floats new values.
+        """
         if isinstance(values, self.torch.Tensor):
-            made = self.torch.empty_strided(values.shape, values.stride(), dtype=values.dtype, device=values.device)
-            return made.copy_(values)
+            return self._copied(values, fill)
         if isinstance(values, dict):
-            return {key: self.copies(value) for key, value in values.items()}
+            return {key: self.copies(value, fill) for key, value in values.items()}
         if isinstance(values, (list, tuple)):
-            return type(values)(self.copies(value) for value in values)
+            return type(values)(self.copies(value, fill) for value in values)
         return values
 
-    def difference(self, found: Any, expected: Any) -> str:
-        """Describes how tensors differ, with torch's tolerances for their types; empty if not."""
-        try:
-            self.torch.testing.assert_close(
-                list(self.tensors(found)), list(self.tensors(expected)), equal_nan=True, check_stride=False
-            )
-        except (AssertionError, TypeError, ValueError) as error:
-            return str(error)
-        return ""
+    def _copied(self, values: Any, fill: Callable[[Any], None] | None) -> Any:
+        """Copies the memory of a tensor, so that elements that share memory still do.
+
+        With other values, repeated elements get memory of their own: equal gradients hide faults.
+        """
+        is_filled = fill is not None and (values.dtype.is_floating_point or values.dtype.is_complex)
+        if is_filled and 0 in values.stride():
+            values = values.contiguous()
+        span = 1 + sum((size - 1) * step for size, step in zip(values.shape, values.stride(), strict=True))
+        length = span if values.numel() else 0
+        flat = values.as_strided((length,), (1,), values.storage_offset()).clone().resolve_conj().resolve_neg()
+        if is_filled and fill is not None:
+            fill(flat)
+        made = self.torch.empty(0, dtype=values.dtype, device=values.device)  # no view: some operators refuse those
+        return made.set_(flat.untyped_storage(), 0, values.shape, values.stride())
+
+    def autocast(self, recorded: str, dtype: str) -> Any:
+        """Returns a context of autocast for the type of a recorded device."""
+        return self.torch.autocast(self.device(recorded).type, dtype=getattr(self.torch, dtype), cache_enabled=False)
+
+    def random_state(self) -> Callable[[], None]:
+        """Returns a function that sets the random numbers back to this moment."""
+        cuda = self.torch.cuda
+        host, device = self.torch.get_rng_state(), cuda.get_rng_state(self._device) if self.is_on_gpu else None
+
+        def restore() -> None:
+            self.torch.set_rng_state(host)
+            if device is not None:
+                cuda.set_rng_state(device, self._device)
+
+        return restore
+
+    def finite_share(self, values: Any) -> float:
+        """Returns the share of finite elements among floats; 1 without any."""
+        found = [each for each in self.tensors(values) if each.dtype.is_floating_point or each.dtype.is_complex]
+        number = sum(each.numel() for each in found)
+        wide = (each.float() if each.dtype.is_floating_point else each for each in found)
+        return sum(int(self.torch.isfinite(each).sum()) for each in wide) / number if number else 1.0
 
     def tensors(self, values: Any) -> Any:
         """Yields the tensors among values."""

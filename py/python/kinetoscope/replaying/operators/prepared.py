@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
+from kinetoscope.replaying.operators.autocast import autocast_type, low_types
 from kinetoscope.replaying.operators.index_range import IndexRange
 from kinetoscope.replaying.operators.mask_range import value_ranges
 from kinetoscope.replaying.operators.storage import EXTERNAL, Placed, StoragePlan, UnitPlaces
@@ -32,6 +34,8 @@ class PreparedUnit:
         """Saved values of arguments, by place among their tensors."""
         self.has_numbers = False
         """Whether tensors without dimensions are numbers of Python, which do not set the type."""
+        self.autocast = None if unit.call is None else autocast_type(unit.call)
+        """Type of the autocast that the operator was recorded above."""
         self._changes_layout = _changed(unit)
         self._machine = machine
         if unit.can_run and operator is None and unit.call is not None and unit.call.signature is not None:
@@ -44,6 +48,20 @@ class PreparedUnit:
     def can_run(self) -> bool:
         """Whether it runs."""
         return not self.reason and self.operator is not None
+
+    def context(self) -> Any:
+        """Returns the context in which it runs: that of the recorded autocast."""
+        if self.autocast is None:
+            return nullcontext()
+        devices = [placed.value.device for placed in self.places.inputs]
+        return self._machine.autocast(next((each for each in devices if each != "cpu"), "cpu"), self.autocast)
+
+    def ways(self) -> list[tuple[bool, str | None]]:
+        """Returns values of `has_numbers` and `autocast` to try, until results have their types."""
+        inputs = [placed.value for placed in self.places.inputs]
+        low = low_types(self.unit.call) if self.unit.call is not None and self.unit.call.signature and inputs else []
+        numbers = [(True, self.autocast)] if any(map(is_number, inputs)) else []
+        return [(False, self.autocast), *numbers, *((False, each) for each in low if each != self.autocast)]
 
     def arguments(self, source: TensorSource) -> tuple[list[Any], dict[str, Any]]:
         """Returns positional and named arguments with the tensors of this moment."""

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kinetoscope._native import TraceError
+from kinetoscope.replaying.operators.allowed import refusal
+from kinetoscope.replaying.operators.communication_command import communicates, communication_reason
 from kinetoscope.replaying.operators.names import nearest
 
 if TYPE_CHECKING:
@@ -122,6 +124,8 @@ def chosen(
         raise ValueError(f"expected one of event_id, node_id and name, found {', '.join(given) or 'none'}")
     found = operators(trace)
     if name is not None:
+        if communicates(name) and not any(each.name == name for each in found):
+            raise ValueError(f"no shapes of {name} are recorded; {communication_reason(trace, name, None)}")
         return _named(found, name, shapes)
     if node_id is not None:
         return _at_node(trace, found, node_id)
@@ -164,8 +168,9 @@ def _row(table: Any, columns: Sequence[str], wanted: int | None, what: str) -> S
 def _named(found: Sequence[RecordedOperator], name: str, shapes: Sequence[Any] | None) -> RecordedOperator:
     named = [each for each in found if each.name == name]
     if not named:
-        close = ", ".join(nearest([name], {each.name for each in found}))
-        raise ValueError(f"expected the name of a recorded operator, such as {close}; found {name}")
+        close = ", ".join(nearest([name], {each.name for each in found if refusal(each.name, None) is None}))
+        example = f", such as {close}" if close else ""
+        raise ValueError(f"expected the name of a recorded operator{example}; found {name}")
     if shapes is None:
         return named[0]
     wanted = json.loads(json.dumps(shapes))

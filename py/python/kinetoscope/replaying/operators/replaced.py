@@ -2,16 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
-from typing import TYPE_CHECKING, Any, final
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple, final
 
 from kinetoscope._base import text
+from kinetoscope.replaying.operators.agreement import Verdict
+from kinetoscope.replaying.operators.call import OperatorCall
 from kinetoscope.replaying.operators.names import expect_operators
+from kinetoscope.replaying.operators.probe import refilled_places
+from kinetoscope.replaying.operators.uninitialized import is_uninitialized
 
 if TYPE_CHECKING:
     from kinetoscope.replaying.operators.machine import Machine
+    from kinetoscope.replaying.operators.prepared import PreparedUnit
 
 _MAX_LETTERS = 200
+
+_Arguments = tuple[list[Any], dict[str, Any]]
+
+
+class _Probe(NamedTuple):
+    """A call of the operator on inputs of the check."""
+
+    before: _Arguments
+    """Copies of the inputs, as they were before the call."""
+    after: _Arguments
+    made: Any
+    restore: Callable[[], None]
+    """Sets the random numbers back to those that the call had."""
 
 
 @final
@@ -24,35 +44,124 @@ class Replacements:
         self._functions = dict(functions)
         self._compared: dict[str, int] = dict.fromkeys(functions, 0)
         self._wrong: dict[str, list[str]] = {name: [] for name in functions}
+        self._skipped: dict[str, Counter[str]] = {name: Counter() for name in functions}
 
     def function(self, name: str) -> Callable[..., Any] | None:
         """Returns the function for an operator; None without one."""
         return self._functions.get(name)
 
-    def compare(self, name: str, node_id: int, operator: Callable[..., Any], arguments: tuple[Any, Any]) -> Any:
-        """Runs an operator, and its replacement on copies of the inputs. Returns its results."""
-        given, named = arguments
-        copies = self._machine.copies((given, named))
-        made = operator(*given, **named)
-        own = self._functions[name](*copies[0], **copies[1])
-        self._compared[name] += 1
-        problem = self._machine.difference(own, made) or self._machine.difference(copies, (given, named))
-        if problem:
-            self._wrong[name].append(f"node {node_id}: {' '.join(problem.split())[:_MAX_LETTERS]}")
+    def compare(self, each: PreparedUnit, operator: Callable[..., Any], arguments: _Arguments) -> Any:
+        """Runs an operator, and its replacement on copies of the inputs. Returns its results.
+
+        Compares them on other values first, of both signs and around 1, where the operator takes
+        such values. Those of the step may be so small that all results look alike.
+        """
+        machine, name, call = self._machine, each.unit.name, each.unit.call
+        assert call is not None  # noqa: S101 - it runs
+        verdicts: list[tuple[str, Verdict]] = []
+        probe = self._probe(call, operator, arguments)
+        if probe is not None:
+            verdicts.append(("random values", self._verdict(each, operator, probe)))
+        copies = machine.copies(arguments)
+        restore = machine.random_state()
+        made = operator(*arguments[0], **arguments[1])
+        own = _Probe(copies, arguments, made, restore)
+        verdicts.append(("values of the step", self._verdict(each, operator, own, is_rough=probe is not None)))
+        self._note(name, each.unit.node_id, call, verdicts)
         return made
 
-    @property
-    def is_correct(self) -> bool:
-        """Whether all results agree."""
-        return not any(self._wrong.values())
+    def _probe(self, call: OperatorCall, operator: Callable[..., Any], arguments: _Arguments) -> _Probe | None:
+        """Runs an operator on other values: of both signs, or positive ones for a root or such."""
+        places = refilled_places(call)
+        best: _Probe | None = None
+        best_share = 0.0
+        for is_positive in (False, True) if places else ():
+            fill = partial(self._machine.filling.fill_normal, is_positive=is_positive)
+            try:
+                given = self._refilled(call, places, arguments, fill)
+                before = self._machine.copies(given)
+                restore = self._machine.random_state()
+                made = operator(*given[0], **given[1])
+                share = self._machine.finite_share((made, given))
+            except Exception:  # noqa: BLE001, S112 - torch raises any type for values that an operator refuses
+                continue
+            if share > best_share:
+                best, best_share = _Probe(before, given, made, restore), share
+            if share == 1:
+                break
+        return best
+
+    def _refilled(
+        self, call: OperatorCall, places: frozenset[int], arguments: _Arguments, fill: Callable[[Any], None]
+    ) -> _Arguments:
+        given: list[Any] = []
+        named: dict[str, Any] = {}
+        rest = iter(arguments[0])
+        for at, (_, parameter) in enumerate(call.arguments):
+            is_named = parameter is not None and parameter.is_keyword
+            value = arguments[1][parameter.name] if parameter is not None and is_named else next(rest)
+            made = self._machine.copies(value, fill if at in places else None)
+            if parameter is not None and is_named:
+                named[parameter.name] = made
+            else:
+                given.append(made)
+        return given, named
+
+    def _verdict(
+        self, each: PreparedUnit, operator: Callable[..., Any], call: _Probe, *, is_rough: bool = False
+    ) -> Verdict:
+        """Runs the replacement on the inputs of a call; compares its results, and what it wrote.
+
+        Results that the operator itself makes differently each time are left out.
+        """
+        given, named = self._machine.copies(call.before)
+        call.restore()
+        found = self._functions[each.unit.name](*given, **named)
+        if is_uninitialized(each.unit.call):
+            return Verdict("", 0)
+        agreement, inputs = self._machine.agreement, call.after
+        results = agreement.compare(found, call.made, inputs, is_rough=is_rough)
+        if results.problem:
+            call.restore()
+            again = operator(*call.before[0], **call.before[1])
+            ignored = agreement.unsteady(again, call.made, inputs)
+            results = agreement.compare(found, call.made, inputs, ignored=ignored, is_rough=is_rough)
+        if results.problem:
+            return results
+        written = agreement.compare((given, named), inputs, inputs, is_rough=is_rough)
+        problem = written.problem and f"inputs after the call: {written.problem}"
+        number = results.num_compared + (written.num_compared if _writes(each.unit.call) else 0)
+        return Verdict(problem, number)
+
+    def _note(self, name: str, node_id: int, call: OperatorCall, verdicts: list[tuple[str, Verdict]]) -> None:
+        if not any(verdict.num_compared for _, verdict in verdicts):
+            reason = "new memory has no values" if is_uninitialized(call) else "no results with values"
+            self._skipped[name][reason] += 1
+            return
+        self._compared[name] += 1
+        wrong = next(((values, verdict.problem) for values, verdict in verdicts if verdict.problem), None)
+        if wrong is not None:
+            told = " ".join(wrong[1].split())[:_MAX_LETTERS]
+            self._wrong[name].append(f"node {node_id} with {wrong[0]}: {told}")
 
     @property
     def lines(self) -> list[str]:
         """One line per replaced operator."""
-        found: list[str] = []
-        for name, number in self._compared.items():
-            wrong = self._wrong[name]
-            calls = text.plural(number, "call")
+        return [f"{name} replaced: {'; '.join(self._states(name))}" for name in self._functions]
+
+    def _states(self, name: str) -> Iterator[str]:
+        wrong, skipped, number = self._wrong[name], self._skipped[name], self._compared[name]
+        if number:
             state = f"results differ in {len(wrong)}, first at {wrong[0]}" if wrong else "all results agree"
-            found.append(f"{name} replaced: compared {calls}, {state}")
-        return found
+            yield f"compared {text.plural(number, 'call')}, {state}"
+        for reason, count in skipped.items():
+            yield f"not compared: {text.plural(count, 'call')} ({reason})"
+        if not number and not skipped:
+            yield "not compared: no call ran"
+
+
+def _writes(call: OperatorCall | None) -> bool:
+    """Whether an operator writes arguments. That of a generated kernel, without signature, does."""
+    return call is not None and (
+        call.signature is None or any(each.parameter and each.parameter.is_written for each in call.arguments)
+    )

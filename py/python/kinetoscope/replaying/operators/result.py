@@ -57,9 +57,11 @@ class OperatorReplay(Table):
     @property
     def lines(self) -> list[str]:
         """Coverage, notes and checks, as sentences."""
-        calls = "–" if self.coverage is None else f"{self.coverage:.1%}"
+        ranks = text.plural(self.num_ranks, "rank")
+        if self.coverage is None:
+            return [f"{ranks}: the selection has no operators", *self.notes, *self.checks]
         time = "unknown" if self.time_coverage is None else f"{self.time_coverage:.1%}"
-        first = f"{text.plural(self.num_ranks, 'rank')}: {calls} of the operators run; of the recorded time, {time}"
+        first = f"{ranks}: {self.coverage:.1%} of the operators run; of the recorded time, {time}"
         return [first, *self.notes, *self.checks]
 
     def __repr__(self) -> str:

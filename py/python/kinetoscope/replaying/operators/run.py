@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from kinetoscope._base import text
-from kinetoscope.replaying.operators.coverage import OperatorSample, operator_samples, plan_notes
+from kinetoscope.replaying.operators.coverage import (
+    OperatorSample,
+    library_counts,
+    library_notes,
+    operator_samples,
+    plan_notes,
+)
+from kinetoscope.replaying.operators.device_choice import replaced_device
 from kinetoscope.replaying.operators.names import expect_operators
+from kinetoscope.replaying.operators.node_tree import tree_notes
 from kinetoscope.replaying.operators.options import OperatorOptions, Replacement, validated
 from kinetoscope.replaying.operators.regions import region_notes
 from kinetoscope.replaying.operators.result import OperatorReplay
@@ -58,7 +68,7 @@ def replay(  # noqa: PLR0913 - the options of the command
     ::
 
         result = ks.replay("trace", dry_run=True)     # coverage and memory; needs no torch
-        result = ks.replay("trace", profile="again")
+        result = ks.replay("trace", profile="again", num_replays=1)
         ks.diff("trace", "again")
 
     With communications, every process of a job of torchrun, SLURM or MPI must call this function,
@@ -81,8 +91,10 @@ def replay(  # noqa: PLR0913 - the options of the command
         warmup_iter: number of passes without measuring.
         num_replays: number of measured passes.
         replace: functions to run instead of operators, by name, such as `{"aten::bmm": bmm}`. A
-            pass before the measured ones compares their results with those of the operators;
-            `OperatorReplay.checks` has the outcome. Errors of a function are raised unchanged.
+            pass before the measured ones compares their results with those of the operators. Inputs
+            are random values of both signs, and those of the step. `OperatorReplay.checks` has the
+            outcome. Tolerances are relative; see docs/replay.md. Errors of a function are raised
+            unchanged.
         backend: `gloo` or `nccl`, for communications.
         timeout: timeout in seconds of each communication.
         profile: a folder for a recording of the replay with `ks.profile`. Each operator has an
@@ -137,6 +149,7 @@ def _dry(sources: Sequence[Reader], options: OperatorOptions) -> OperatorReplay:
     notes: list[str] = []
     planned: dict[str, int] = {}
     names: set[str] = set()
+    presumed: Counter[str] = Counter()
     for rank, source in enumerate(sources):
         trace = source()
         found = units(trace, options.choice)
@@ -144,11 +157,14 @@ def _dry(sources: Sequence[Reader], options: OperatorOptions) -> OperatorReplay:
         plan = storage_plan(found)
         reasons = {at: reason for at, unit in enumerate(found) if (reason := unit.reason or _lacking(trace, unit))}
         samples += operator_samples(found, reasons)
+        presumed.update(library_counts(found, reasons))
         if rank == 0:
-            notes += [*region_notes(trace, options.choice), *plan_notes(plan), *_recorded_memory(trace)]
             planned = plan.peak_bytes
+            device_of = partial(replaced_device, options.device, planned)
+            notes += [*tree_notes(trace), *region_notes(trace, options.choice)]
+            notes += [*plan_notes(plan, device_of), *_recorded_memory(trace)]
     expect_operators(options.skip, names)
-    result = OperatorReplay(samples, 0, len(sources), notes)
+    result = OperatorReplay(samples, 0, len(sources), [*notes, *library_notes(presumed)])
     result.planned_bytes = planned
     return result
 
@@ -200,13 +216,15 @@ def _replayed(trace: Trace, options: OperatorOptions, place: World, together: An
     times, steps, files = _passes(engine, options, together)
     reasons = {at: each.reason for at, each in enumerate(engine.prepared) if each.reason}
     samples = operator_samples(found, reasons, times)
-    of_trace = [*plan_notes(plan), *_recorded_memory(trace)]
+    of_trace = [*plan_notes(plan, lambda name: str(machine.device(name))), *_recorded_memory(trace)]
     notes = [
+        *tree_notes(trace),
         *region_notes(trace, options.choice),
         *machine.notes,
         *_saved_notes(saved),
         *of_trace,
         *_mismatches(engine),
+        *_other_types(engine),
     ]
     if together is not None:
         samples = together.gathered(samples)
@@ -296,3 +314,12 @@ def _mismatches(engine: Engine) -> list[str]:
     more = f" and {len(names) - _MAX_SHOWN} more" if len(names) > _MAX_SHOWN else ""
     calls = text.plural(len(engine.mismatches), "call")
     return [f"{calls} of {shown}{more} made results with another shape or layout: replaced by recorded ones"]
+
+
+def _other_types(engine: Engine) -> list[str]:
+    """Describes results of other types than recorded, by operator."""
+    found = Counter((engine.prepared[at].unit.name, *types) for at, types in engine.other_types.items())
+    return [
+        f"{text.plural(count, 'call')} of {name} made {made.removeprefix('torch.')} where {recorded} is recorded"
+        for (name, made, recorded), count in sorted(found.items())
+    ]

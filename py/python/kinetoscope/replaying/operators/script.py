@@ -69,7 +69,7 @@ def script(call: OperatorCall, facts: ScriptFacts) -> str:
     found = ""
     for form in _FORMS:
         body = "\n".join(code.lines(form.width, is_packed=form.is_packed, name=name))
-        rest = f"\n\n{body}\n{_operator(call, context)}{measure}"
+        rest = f"\n\n{body}\n{_operator(call, context, facts.notes)}{measure}"
         made = parts.MAKE if "make(" in body else ""
         found = f"{_head(call, facts, code, unknown, form, f'{made}{rest}')}{made}{rest}"
         if found.count("\n") <= MAX_LINES:
@@ -119,12 +119,12 @@ def _facts(unknown: Sequence[str], shapes: str, form: _Form) -> str:
     return "\n".join(["The trace does not know:", *(f"- {line}" for line in unknown), inputs])
 
 
-def _operator(call: OperatorCall, context: str) -> str:
+def _operator(call: OperatorCall, context: str, unknown: Sequence[str]) -> str:
     """Returns code that finds the operator."""
     namespace, _, operator = call.name.partition("::")
     packet = _attribute("torch.ops", *namespace.split("."), operator)
     if call.signature is None:
-        return parts.BIND.format(packet=packet, context=context)
+        return parts.BIND.format(packet=packet, context=context, unknown="".join(f" ({each})" for each in unknown))
     return parts.OPERATOR.format(overload=_attribute(packet, call.signature.overload or "default"))
 
 

@@ -40,18 +40,22 @@ if not isinstance(OPERATOR, torch._ops.OpOverload):
 """
 
 BIND = """
-PACKET = {packet}
+PACKET, ERRORS = {packet}, []
 for OPERATOR in [getattr(PACKET, name) for name in PACKET.overloads()]:  # the trace does not record which
-    with contextlib.suppress(IndexError, RuntimeError, TypeError, ValueError){context}:
+    try:
         recorded = [(OPERATOR._schema.arguments[at], value) for at, value in enumerate(VALUES)]
         missing = {{each.name: DEVICE if str(each.type) == "Device" else each.default_value for each, _ in recorded}}
         filled = [(each, missing[each.name] if value is None else value) for each, value in recorded]
         ARGUMENTS = [value for each, value in filled if not each.kwarg_only]
         NAMED = {{each.name: value for each, value in filled if each.kwarg_only}}
-        OPERATOR(*copy.deepcopy(ARGUMENTS), **copy.deepcopy(NAMED))
+        with contextlib.nullcontext(){context}:
+            OPERATOR(*copy.deepcopy(ARGUMENTS), **copy.deepcopy(NAMED))
         break
+    except (IndexError, RuntimeError, TypeError, ValueError) as error:
+        ERRORS.append(error)
 else:
-    sys.exit("no overload takes the recorded arguments")
+    lacks = next((error for error in ERRORS if isinstance(error, NotImplementedError)), None)
+    sys.exit(f"no kernel for {{DEVICE}}: {{lacks}}" if lacks else "no overload takes the recorded arguments{unknown}")
 """
 """Takes the defaults of the overload for values that are not recorded, such as texts."""
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from kinetoscope.replaying.operators.allowed import refusal
 from kinetoscope.replaying.operators.call import COLUMNS, Argument, OperatorCall, node_call
 from kinetoscope.replaying.operators.composite import is_composite
+from kinetoscope.replaying.operators.node_tree import above_themselves
 from kinetoscope.replaying.operators.schema import Signature, qualified, signature
 from kinetoscope.replaying.operators.value import (
     RefusedValueError,
@@ -97,9 +98,10 @@ class _Tree:
             self.rows[node["node_id"]] = node
         self.children: dict[int | None, list[int]] = {}
         self._results: dict[int, list[TensorValue]] = {}
+        circles = above_themselves({node_id: node["parent_id"] for node_id, node in self.rows.items()})
         for node_id in sorted(self.rows):
             parent = self.rows[node_id]["parent_id"]
-            known = parent in self.rows and parent != node_id
+            known = parent in self.rows and parent != node_id and node_id not in circles
             self.children.setdefault(parent if known else None, []).append(node_id)
 
     def results(self, node: dict[str, Any]) -> list[TensorValue]:

@@ -216,7 +216,7 @@ def _tensor(value: Any, dtype: str, shape: Any, stride: Any) -> TensorValue:
     tensor_id, storage_id, offset = numbers[:3]
     found = tensor(dtype, shape, stride, device, tensor_id=tensor_id, storage_id=storage_id, offset=offset)
     if not storage_id and found.num_elems:
-        raise RefusedValueError("a tensor has no storage: it is sparse")
+        raise RefusedValueError("no storage is recorded (sparse, nested or functorch)")
     return found
 
 
