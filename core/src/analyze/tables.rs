@@ -2,6 +2,7 @@
 
 pub(crate) use super::breakdown::phase::TABLE as PHASES;
 pub(crate) use super::breakdown::row::TABLE as BREAKDOWN;
+#[cfg(feature = "digest")]
 pub(crate) use super::collective::lacking::TABLE as LACKING_COLLECTIVES;
 pub(crate) use super::collective::skew::TABLE as COLLECTIVE_SKEW;
 pub(crate) use super::collective::summary::TABLE as COLLECTIVE_SUMMARY;

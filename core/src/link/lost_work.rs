@@ -53,12 +53,19 @@ pub struct LostWork {
     by_device: BTreeMap<Option<i64>, Vec<TimeRange>>,
     /// Rows and times of device work of an unknown kind.
     unknown: Vec<(u32, TimeRange)>,
-    /// Where and when it began.
-    unknown_starts: FxHashSet<(Option<i64>, Option<i64>, Ts)>,
+    /// Where and when it began, ascending.
+    unknown_starts: Vec<(UnknownPlace, Ts)>,
     /// The time of the recording if its file ends early: nobody knows whose records are missing.
     cut: Option<TimeRange>,
     /// Whether the file ends before the first device work.
     is_all: bool,
+}
+
+/// Device and stream of work of an unknown kind.
+type UnknownPlace = (Option<i64>, Option<i64>);
+
+fn place(on: Stream) -> UnknownPlace {
+    (on.device, on.stream)
 }
 
 impl LostWork {
@@ -85,25 +92,24 @@ impl LostWork {
 
     /// Whether device work of an unknown kind began on a stream at a time.
     pub fn has_unknown_start(&self, stream: Stream, at: Ts) -> bool {
-        self.unknown_starts.contains(&(stream.device, stream.stream, at))
+        self.unknown_starts.binary_search(&(place(stream), at)).is_ok()
     }
 
     /// Adds work whose kind is not known, but its stream and its time.
     fn add_unknown(&mut self, trace: &Trace, work: &[(u32, Stream)]) {
-        let mut by_stream: BTreeMap<(Option<i64>, Option<i64>), Vec<TimeRange>> = BTreeMap::new();
-        for (row, stream) in work {
-            let (start, end) = (trace.events.start[*row as usize], trace.events.end(*row as usize));
-            let time = TimeRange { start, end };
-            by_stream.entry((stream.device, stream.stream)).or_default().push(time);
-            self.unknown.push((*row, time));
-            self.unknown_starts.insert((stream.device, stream.stream, start));
-        }
-        for (at, track) in trace.tracks.iter().enumerate() {
-            let ranges = track.stream.and_then(|stream| by_stream.get(&(stream.device, stream.stream)));
-            ranges.into_iter().for_each(|ranges| self.by_track.entry(TrackId::from(at)).or_default().extend(ranges));
-        }
-        for ((device, _), ranges) in by_stream {
-            self.by_device.entry(device).or_default().extend(ranges);
+        let events = &trace.events;
+        let time = |row: u32| TimeRange { start: events.start[row as usize], end: events.end(row as usize) };
+        self.unknown = work.iter().map(|(row, _)| (*row, time(*row))).collect();
+        let mut places: Vec<(UnknownPlace, u32)> = work.iter().map(|(row, on)| (place(*on), *row)).collect();
+        sort::by_key(&mut places, |(on, row)| (*on, events.start[*row as usize], *row));
+        self.unknown_starts = places.iter().map(|(on, row)| (*on, events.start[*row as usize])).collect();
+        for on_stream in places.chunk_by(|one, next| one.0 == next.0) {
+            let (on, ranges) = (on_stream[0].0, || on_stream.iter().map(|(_, row)| time(*row)));
+            let tracks = trace.tracks.iter().enumerate().filter(|(_, track)| track.stream.map(place) == Some(on));
+            for (at, _) in tracks {
+                self.by_track.entry(TrackId::from(at)).or_default().extend(ranges());
+            }
+            self.by_device.entry(on.0).or_default().extend(ranges());
         }
     }
 

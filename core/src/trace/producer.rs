@@ -220,22 +220,21 @@ impl Trace {
     /// Work that several rows of a device have counts once, on the row that is nearest to its
     /// stream.
     fn settle_repeats(&mut self, roles: &[TrackRole]) {
-        let work = (0..self.events.len()).filter(|row| self.events.kind[*row].is_device_work());
-        let mut rows: Vec<(u8, usize)> = work.map(|row| (roles[self.events.track[row].index()].repeats, row)).collect();
-        sort::ascending(&mut rows);
-        // How often each work was found at a distance from its stream, and how often in all.
-        let mut seen: FxHashMap<_, u32> = FxHashMap::default();
-        let mut kept: FxHashMap<_, u32> = FxHashMap::default();
-        for (distance, row) in rows {
-            let device = self.device(row);
-            let work = (device, self.events.start[row], self.events.dur[row], self.events.name[row]);
-            let (seen, kept) = (seen.entry((distance, work)).or_default(), kept.entry(work).or_default());
-            *seen += 1;
-            if *seen <= *kept {
-                self.events.kind[row] = EventKind::Annotation;
+        let rows = (0..self.events.len()).filter(|row| self.events.kind[*row].is_device_work());
+        let mut rows: Vec<usize> = rows.collect();
+        let work = |row: usize| (self.device(row), self.events.start[row], self.events.dur[row], self.events.name[row]);
+        let distance = |row: usize| roles[self.events.track[row].index()].repeats;
+        sort::by_key(&mut rows, |row| (work(*row), distance(*row), *row));
+        let mut repeats: Vec<usize> = Vec::new();
+        for same in rows.chunk_by(|row, next| work(*row) == work(*next)) {
+            // How often it was found so far, at the distance that has it most often.
+            let mut num_kept = 0;
+            for alike in same.chunk_by(|row, next| distance(*row) == distance(*next)) {
+                repeats.extend(alike.iter().take(num_kept));
+                num_kept = num_kept.max(alike.len());
             }
-            *kept = (*kept).max(*seen);
         }
+        repeats.into_iter().for_each(|row| self.events.kind[row] = EventKind::Annotation);
     }
 
     /// Work that contains other work of its row is no work of its own.

@@ -71,7 +71,7 @@ pub(super) fn lacking(ranks: &JobRanks, meetings: &[JobCollective<'_>]) -> Vec<L
         numbers.entry(key.clone()).or_default().extend(part.one.facts.seq);
         communicates.insert(key);
     }
-    numbers.values_mut().for_each(|own| own.sort_unstable());
+    numbers.values_mut().for_each(|own| sort::ascending(own));
     let mut groups: FxHashMap<&Arc<GroupRanks>, Vec<(i64, u32)>> = FxHashMap::default();
     let mut rows: BTreeMap<(i64, Option<String>, Option<String>), LackingRow> = BTreeMap::new();
     for meeting in meetings.iter().filter(|meeting| is_of_all(meeting)) {

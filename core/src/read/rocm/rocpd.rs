@@ -1,6 +1,5 @@
 //! Converts the tables of `rocprofv3`.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::known::RocmKnown;
@@ -13,6 +12,7 @@ use crate::read::nsight::device_streams::{DeviceStreams, ProcessStream};
 use crate::read::sqlite::{SqlDatabase, SqlTable};
 use crate::read::table_export::TableStage;
 use crate::read::table_row::{TableRow, integer};
+use crate::sort;
 #[cfg(feature = "kernel-counters")]
 use crate::time::Ts;
 
@@ -88,7 +88,7 @@ pub(super) fn stages(
     sets: &mut Vec<RocpdSet>,
 ) -> Vec<TableStage<RocmKnown>> {
     // By the tables of events: any other table may be missing.
-    let suffixes: BTreeSet<&str> = tables.iter().filter_map(|table| suffix_of(&table.name)).collect();
+    let suffixes = sort::distinct(tables.iter().filter_map(|table| suffix_of(&table.name)));
     let mut stages = Vec::new();
     for suffix in suffixes.into_iter().take(MAX_SETS) {
         let set = sets.len();
