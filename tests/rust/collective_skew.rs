@@ -108,7 +108,7 @@ fn a_rank_that_skips_a_number_lacks_the_collective() {
     let later = [calls[1], ("allreduce", 4, 400, 10)];
     let traces = [trace(0, 3, &whole, &[]), trace(1, 3, &later, &[]), trace(2, 3, &calls, &[])];
     let columns = ["rank", "collective", "count", "seq", "ranks"];
-    let found = rows(&asked("collectives", &traces, &json!({})), "lacking_collectives", &columns);
+    let found = rows(&asked("topology", &traces, &json!({})), "lacking_collectives", &columns);
     assert_eq!(json!(found), json!([[1, "broadcast", 1, 3, "[0,2]"]]));
 }
 
@@ -117,6 +117,6 @@ fn a_rank_without_communication_lacks_all() {
     let calls = [("allreduce", 1, 100, 10), ("allreduce", 2, 200, 10)];
     let traces = [trace(0, 3, &calls, &[]), trace(1, 3, &[], &[]), trace(2, 3, &calls, &[])];
     let columns = ["rank", "collective", "count", "seq", "ranks"];
-    let found = rows(&asked("collectives", &traces, &json!({})), "lacking_collectives", &columns);
+    let found = rows(&asked("topology", &traces, &json!({})), "lacking_collectives", &columns);
     assert_eq!(json!(found), json!([[1, "all_reduce", 2, 1, "[0,2]"]]));
 }

@@ -2,8 +2,6 @@
 
 pub(crate) use super::breakdown::phase::TABLE as PHASES;
 pub(crate) use super::breakdown::row::TABLE as BREAKDOWN;
-#[cfg(feature = "digest")]
-pub(crate) use super::collective::lacking::TABLE as LACKING_COLLECTIVES;
 pub(crate) use super::collective::skew::TABLE as COLLECTIVE_SKEW;
 pub(crate) use super::collective::summary::TABLE as COLLECTIVE_SUMMARY;
 pub(crate) use super::critical_path::job_path::RANKS as JOB_CRITICAL_PATH_RANKS;
@@ -45,6 +43,8 @@ pub(crate) use super::roofline::iteration::TABLE as ROOFLINE_ITERATIONS;
 pub(crate) use super::roofline::row::{TABLE as ROOFLINE, UNMODELLED as ROOFLINE_UNMODELLED};
 pub(crate) use super::straggler::late_collective::TABLE as LATE_ARRIVALS;
 pub(crate) use super::straggler::row::TABLE as STRAGGLERS;
+#[cfg(feature = "digest")]
+pub(crate) use super::topology::lacking::TABLE as LACKING_COLLECTIVES;
 #[cfg(feature = "machines")]
 pub(crate) use super::topology::{
     group_row::TABLE as TOPOLOGY, pair_row::TABLE as WAITING_PAIRS, place_row::TABLE as RANK_PLACES,

@@ -1,9 +1,12 @@
 //! Finds events of categories that no vendor and no tool is known for.
 
+use rustc_hash::FxHashSet;
+
 use super::Trace;
 use super::arg_key::ArgKey;
 use super::kind::EventKind;
 use super::track::Stream;
+use crate::id::StrId;
 use crate::strings::TextCache;
 use crate::vendor;
 
@@ -23,10 +26,22 @@ impl Trace {
     }
 
     /// Those that say which stream of which device they ran on, each with that stream: work of an
-    /// accelerator.
+    /// accelerator. Events among the calls of a host are none, whatever they say.
     pub(crate) fn unknown_work(&self) -> Vec<(u32, Stream)> {
         let with_place = |row: usize| Some((row as u32, self.told_stream(row)?));
-        self.of_unknown_kind().filter_map(with_place).collect()
+        let mut found: Vec<_> = self.of_unknown_kind().filter_map(with_place).collect();
+        if !found.is_empty() {
+            let hosts = self.hosts();
+            found.retain(|(row, _)| !hosts.contains(&self.process_of(*row as usize)));
+        }
+        found
+    }
+
+    /// Processes with calls of a host.
+    fn hosts(&self) -> FxHashSet<StrId> {
+        let is_call = |kind: EventKind| matches!(kind, EventKind::Operator | EventKind::Launch | EventKind::Python);
+        let calls = (0..self.events.len()).filter(|row| is_call(self.events.kind[*row]));
+        calls.map(|row| self.process_of(row)).collect()
     }
 
     /// The stream that the arguments of an event name, if they name its device, too.

@@ -3,43 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
 import kinetoscope as ks
 import pytest
+from support.iterations import iterations as run
 
 pytestmark = pytest.mark.unit
 
-STEP_US = 1000
-KERNEL_US = 300
-
-
-def run(durs_us: list[int], lost: Collection[int] = (), kernel_us: int = KERNEL_US, rank: int | None = None) -> bytes:
-    """Iterations with one operator inside another one; those of `lost` have no kernel for their second launch."""
-    events: list[dict[str, Any]] = []
-
-    def add(name: str, category: str, start: int, dur: int, **more: Any) -> None:
-        place = {"pid": 0, "tid": 7} if category == "kernel" else {"pid": 1, "tid": 1}
-        events.append({"ph": "X", "name": name, "cat": category, "ts": start, "dur": dur, **place, **more})
-
-    start = 0
-    for at, dur in enumerate(durs_us):
-        add(f"ProfilerStep#{at}", "user_annotation", start, dur)
-        add("aten::linear", "cpu_op", start + 10, 200)
-        for half in (0, 1):
-            number, when = 2 * at + half + 1, start + 20 + 80 * half
-            add("aten::mm", "cpu_op", when, 50)
-            add("cudaLaunchKernel", "cuda_runtime", when + 10, 20, args={"correlation": number})
-            if half == 0 or at not in lost:
-                args = {"correlation": number, "stream": 7, "device": 0}
-                add("gemm", "kernel", start + 50 + half * kernel_us, kernel_us, args=args)
-        start += dur + 100
-    header = {} if rank is None else {"distributedInfo": {"rank": rank, "world_size": 3}}
-    return json.dumps({"traceEvents": events, **header}).encode()
-
-
+STEP_US, KERNEL_US = 1000, 300
 FAST = [STEP_US, STEP_US + 2] * 5
 SLOW = [STEP_US * 2, STEP_US * 2 + 2] * 5
 
@@ -55,9 +28,15 @@ def test_host_times_count_all_iterations() -> None:
     assert checked["step"][:2] == ("broken", sum(FAST + SLOW) * 1000 / 20)
     assert checked["slowest_step"] == ("broken", (STEP_US * 2 + 2) * 1000, "iteration 11")
     assert checked["min_iterations"][:2] == ("kept", 20)
-    status, value, note = checked["device_events"]
-    assert (status, value) == ("kept", 2)
-    assert "10 iterations left out: device work lost" in note
+    assert checked["device_events"] == ("unknown", None, "more than one iteration in ten lost device work")
+
+
+def test_metrics_of_the_device_leave_out_the_few_iterations_that_lost_work() -> None:
+    trace = ks.read(run(FAST + SLOW, lost=[3]), et=False)
+    limits = {"device_events": 2, "kernels": {"gemm": "1 ms"}}
+    for status, value, note in rows(trace.check(limits), "status", "value", "note"):
+        assert (status, value) in {("kept", 2), ("kept", 2 * KERNEL_US * 1000)}
+        assert "1 iteration left out: device work lost" in note
 
 
 def test_the_gate_sees_slow_iterations_that_lost_work() -> None:
@@ -67,9 +46,30 @@ def test_the_gate_sees_slow_iterations_that_lost_work() -> None:
     (step, device) = rows(gate, *columns)
     assert step[:3] == ("step", "worse", 20)
     assert "lost" not in step[3]
-    assert device[0] == "device"
-    assert device[2] == 1
-    assert "without iterations that lost device work: 0 before, 19 after" in device[3]
+    assert device == ("device", "unknown", 0, "more than one iteration in ten lost device work")
+    few = ks.read(run(SLOW * 2, lost=[1, 2]), et=False)
+    ((status, num, note),) = rows(ks.diff(before, few).gate(metrics="device"), *columns[1:])
+    assert (status, num) == ("same", 18)
+    assert "without iterations that lost device work: 0 before, 2 after" in note
+
+
+def test_the_step_of_a_comparison_is_that_of_all_iterations() -> None:
+    before, after = ks.read(run(FAST * 2), et=False), ks.read(run(FAST * 2, lost=range(0, 20, 2)), et=False)
+    changes: Any = ks.diff(before, after)
+    (step, *parts) = rows(changes, "part", "before_ns", "after_ns", "note")
+    assert step[:3] == ("step", (STEP_US + 1) * 1000, (STEP_US + 1) * 1000)
+    assert "parts are without iterations that lost device work: 0 before, 10 after" in step[3]
+    assert sum(part[2] for part in parts) == (STEP_US + 2) * 1000
+    assert "takes as long as before" in changes.digest()
+
+
+def test_a_run_that_lost_its_device_work_still_has_a_step() -> None:
+    one, other, slow = (ks.read(run(durs), et=False) for durs in (FAST, FAST[::-1], SLOW))
+    lost = json.loads(run([dur + 1 for dur in FAST]))
+    lost["traceEvents"] = [event for event in lost["traceEvents"] if event["cat"] != "kernel"]
+    baselines = [other, ks.read(json.dumps(lost).encode(), et=False)]
+    gate = ks.diff(one, slow).gate(metrics=["step", "device"], baselines=baselines)
+    assert rows(gate, "metric", "status") == [("step", "worse"), ("device", "unknown")]
 
 
 def test_an_operator_without_time_of_its_own_is_unknown() -> None:

@@ -1,8 +1,6 @@
 //! Analyzes the collectives of all ranks: participants, waits and bandwidth.
 
 mod job_collective;
-#[cfg(feature = "machines")]
-pub(super) mod lacking;
 pub(super) mod skew;
 pub(super) mod summary;
 
@@ -30,16 +28,16 @@ pub(super) static COLLECTIVES: Analysis = Analysis {
 
 fn answer(job: &Job<'_>, _: &Options) -> AnalysisResult {
     let wanted = |member: usize, one: &Collective| holds(&job.parts[member], one);
-    let meetings = job_collectives(&job.ranks, ClockAlignment::OfRanks, wanted);
-    let skews: Vec<_> = meetings.iter().map(skew::row).collect();
+    let skews: Vec<_> = job_collectives(&job.ranks, ClockAlignment::OfRanks, wanted).iter().map(skew::row).collect();
     let summary = summary::summary(&skews);
     let parts = parts(job);
     let reason = parts.is_empty().then_some("no communication was recorded");
     let parts = PickedRows::of(RANK_COLLECTIVES.of(&job.ranks), parts);
-    let answer = AnalysisResult::with(parts, reason).and(&skew::TABLE, skews).and(&summary::TABLE, summary);
-    #[cfg(feature = "machines")]
-    let answer = answer.and(&lacking::TABLE, lacking::lacking(&job.ranks, &meetings));
-    answer.drawn(Plot::points("dur_ns", "bus_gbps", "collective"))
+    AnalysisResult::with(parts, reason).and(&skew::TABLE, skews).and(&summary::TABLE, summary).drawn(Plot::points(
+        "dur_ns",
+        "bus_gbps",
+        "collective",
+    ))
 }
 
 /// Rows of the selected parts, among the rows of all members.

@@ -49,7 +49,8 @@ pub(super) type PartSamples = [StepTimes; 2];
 /// How the device spent the step, if both traces recorded a device; else the outermost calls of the
 /// iteration's thread.
 ///
-/// `share` is a part's change over the step's; none where it is larger than that.
+/// `share` is a part's change over the step's; none where it is larger than that. Parts are of the
+/// iterations that kept their device work; the step is of all.
 pub(super) fn parts(
     sides: &[DiffSide<'_>; 2],
     keys: &NameKeys,
@@ -68,7 +69,10 @@ pub(super) fn parts(
     } else {
         vec![(String::from("unknown"), [0, 1].map(|side| sides[side].window_lengths().into()))]
     };
-    let mut rows = added_up(named);
+    // The host's times are right in iterations that lost device work, too.
+    let whole = has(|side| side.num_left_out() > 0);
+    let whole = whole.then(|| sides.each_ref().map(|side| side.all_window_lengths().into()));
+    let mut rows = added_up(named, whole);
     if let Some(step) = rows.first_mut() {
         step.note = step_note(sides, kinds);
     }
@@ -130,11 +134,11 @@ fn lost_note(sides: &[DiffSide<'_>; 2]) -> String {
         return format!("device times are too small, as launches lost their work: {before} before, {after} after");
     }
     let [before, after] = sides.each_ref().map(|side| side.lost.iterations.len());
-    format!("iterations that lost device work are left out: {before} before, {after} after")
+    format!("parts are without iterations that lost device work: {before} before, {after} after")
 }
 
-/// Parts with rounded means that add up to the mean of the step.
-fn added_up(named: Vec<(String, PartSamples)>) -> Vec<StepPart> {
+/// Parts with rounded means that add up to the mean of the step, unless `whole` has other steps.
+fn added_up(named: Vec<(String, PartSamples)>, whole: Option<PartSamples>) -> Vec<StepPart> {
     let num = [0, 1].map(|side| named.first().map_or(0, |(_, samples)| samples[side].num_steps()));
     let mut steps = num.map(|num| vec![0; num]);
     let mut rounding = num.map(MeanRounding::over);
@@ -146,7 +150,7 @@ fn added_up(named: Vec<(String, PartSamples)>) -> Vec<StepPart> {
         }
         rows.push(StepPart::new(name, ns, &samples));
     }
-    let steps = steps.map(StepTimes::from);
+    let steps = whole.unwrap_or_else(|| steps.map(StepTimes::from));
     let step = StepPart::new(String::from("step"), [mean(&steps[0]), mean(&steps[1])], &steps);
     let all_ns = step.change_ns().unwrap_or(0);
     let mut all = vec![step];

@@ -45,7 +45,6 @@ pub(super) struct DiffSide<'a> {
     /// none.
     pub(super) iterations: Vec<Iteration>,
     /// The same with those that lost device work: the host's times are right in all.
-    #[cfg(feature = "gates")]
     pub(super) all_iterations: Vec<Iteration>,
     /// The sample of each iteration of the trace.
     samples: Vec<Option<u32>>,
@@ -93,7 +92,6 @@ impl<'a> DiffSide<'a> {
         Self {
             selection,
             iterations,
-            #[cfg(feature = "gates")]
             all_iterations: all.iter().filter(is_selected).copied().collect(),
             samples,
             lost,
@@ -159,7 +157,6 @@ impl<'a> DiffSide<'a> {
     }
 
     /// How many iterations are left out because they lost device work.
-    #[cfg(feature = "gates")]
     pub(super) fn num_left_out(&self) -> usize {
         self.all_iterations.len() - self.iterations.len()
     }
@@ -170,7 +167,6 @@ impl<'a> DiffSide<'a> {
     }
 
     /// The host time of each iteration, also of those that lost device work.
-    #[cfg(feature = "gates")]
     pub(super) fn all_windows(&self) -> Vec<TimeRange> {
         self.windows_of(&self.all_iterations)
     }
@@ -188,7 +184,6 @@ impl<'a> DiffSide<'a> {
     }
 
     /// The same of all iterations.
-    #[cfg(feature = "gates")]
     pub(super) fn all_window_lengths(&self) -> Vec<i64> {
         lengths(&self.all_windows())
     }

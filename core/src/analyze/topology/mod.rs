@@ -1,6 +1,7 @@
-//! Finds how a job divides its ranks, and which of them wait for each other.
+//! Finds how a job divides its ranks, which of them wait for each other, and which lack a call.
 
 pub(crate) mod group_row;
+pub(crate) mod lacking;
 pub(crate) mod pair_row;
 pub(crate) mod place_row;
 
@@ -34,6 +35,7 @@ fn answer(job: &Job<'_>, _: &Options) -> AnalysisResult {
     let groups = group_row::rows(&job.ranks, &meetings);
     let answer = AnalysisResult::of(&group_row::TABLE, groups, "no communication was recorded")
         .and(&pair_row::TABLE, pair_row::rows(&meetings))
-        .and(&place_row::TABLE, places);
+        .and(&place_row::TABLE, places)
+        .and(&lacking::TABLE, lacking::lacking(&job.ranks, &meetings));
     if has_places { answer.drawn_from(place_row::TABLE.name, PLOT) } else { answer.drawn(TIMES) }
 }

@@ -156,8 +156,11 @@ fn write_work(row: &TableRow<'_>, _: usize, known: &mut RocmKnown, events: &mut 
     let copy = details(&tables.copies, row, keys).filter(|_| !is_kernel);
     let bytes = copy.as_ref().and_then(|(record, columns)| integer(columns.of::<1>(record)[0]));
     let name = name.unwrap_or_else(|| {
-        let known = [description, tables.kernel_name(row, &launch), kind];
-        known.into_iter().find(|name| !name.is_empty()).unwrap_or_default()
+        let known = [description, tables.kernel_name(row, &launch)];
+        let name = known.into_iter().find(|name| !name.is_empty());
+        // A kernel has a name of its own.
+        row.expect(name.is_some() || !is_kernel);
+        name.unwrap_or(kind)
     });
     events.element(|event| {
         row.write_span(event, start, end);

@@ -149,7 +149,7 @@ fn changes(source: &ReportSource<'_>, answer: &AnalysisResult) -> ReportResult<S
     }
     let drawn = table(answer, PARTS.name)?;
     Ok(SectionOutcome::wide(html! {
-        @if let Some(headline) = headline(&parts) { p class="ks-headline" { (headline) } }
+        @if let Some(headline) = headline(&frame(answer, PARTS.name, usize::MAX)?) { p class="ks-headline" { (headline) } }
         figure class="ks-picture ks-narrow" { (figure(&**drawn, answer.plot, answer.reason.as_deref())) }
         (CHANGES.html(source, &parts))
     }))

@@ -19,6 +19,7 @@ pub(super) struct RecordingFacts {
     pub(super) torch: String,
     pub(super) date: String,
     pub(super) rank: Option<i64>,
+    pub(super) num_ranks: Option<i64>,
     /// Further facts, with their names.
     others: Vec<(String, String)>,
 }
@@ -30,6 +31,7 @@ impl RecordingFacts {
             torch: torch(trace).unwrap_or_default(),
             date: date(start_ns).unwrap_or_default(),
             rank: trace.rank(),
+            num_ranks: trace.num_ranks(),
             others: others(trace),
         }
     }

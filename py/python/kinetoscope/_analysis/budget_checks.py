@@ -52,8 +52,9 @@ class BudgetChecks:
         the whole trace counts as one; `note` says so.
 
         `step`, `slowest_step`, `phases` and `min_iterations` count all iterations. Budgets of the
-        device leave out iterations that lost device work, and their `note` says how many. Those
-        are `device`, `device_events`, parts of the step, operators, kernels and modules.
+        device leave out iterations that lost device work, and their `note` says how many. They
+        are unknown if more than one iteration in ten lost some. These budgets are `device`,
+        `device_events`, parts of the step, operators, kernels and modules.
 
         ::
 

@@ -195,7 +195,8 @@ class Differences(AnalysisResult):
           with at least 1 % of the time of its kind
 
         `step`, `phase:NAME` and `memory` count all iterations. The other metrics are of the device:
-        they leave out iterations that lost device work, and their `note` says how many.
+        they leave out iterations that lost device work, and their `note` says how many. They are
+        unknown if more than one iteration in ten lost some.
 
         Each side has runs, and each run iterations. `before_value` and `after_value` are means over
         the runs of the mean over their iterations.

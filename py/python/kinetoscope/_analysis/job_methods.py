@@ -130,10 +130,6 @@ class JobAnalyses(Analyses):
 
         Further table: `collective_summary`, similar communications together: `total_ns` and
         `wait_ns` over all ranks, `transfer_ns`, and minimum, median and maximum bandwidth.
-
-        Further table: `lacking_collectives`, one row per rank, group and collective that the rank
-        lacks, though others of the group have it. Such a rank has earlier and later sequence
-        numbers of the group without this one, or nothing of the group at all.
         """
         return self.analyze("collectives", align_clocks=align_clocks, **part)
 
@@ -182,6 +178,10 @@ class JobAnalyses(Analyses):
         Further tables: `waiting_pairs`, the 1,000 pairs of ranks with the longest waits of the one
         for the other. `rank_places` has the machine of each rank, and its process groups with a
         description (`pg_desc`), such as those of a `DeviceMesh`.
+
+        Further table: `lacking_collectives`, one row per rank, group and collective that the rank
+        lacks, though others of the group have it. Such a rank has earlier and later sequence
+        numbers of the group without this one, or nothing of the group at all.
         """
         return self.analyze("topology", **part)
 

@@ -55,7 +55,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         dest="metrics",
         metavar="NAME",
         help="step (default), device, memory, idle, exposed_communication, phase:NAME, operator:NAME, kernel:NAME or "
-        "module:NAME; * stands for any text; repeatable",
+        "module:NAME; * stands for any text but in phases; repeatable",
     )
     group.add_argument(
         "--baseline", action="append", dest="baselines", metavar="FILE", help="further run like BEFORE; repeatable"

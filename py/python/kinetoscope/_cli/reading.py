@@ -192,9 +192,10 @@ def _select_rank(found: Trace | TraceSet | Tables, rank: int) -> Trace | TraceSe
     if isinstance(found, Tables):
         raise ValueError(f"expected a trace with --rank, found {found.sort}")  # noqa: TRY004 - a user's mistake
     if not isinstance(found, TraceSet):
-        if found.rank in {rank, None}:
+        if found.rank == rank:
             return found
-        raise ValueError(f"expected a trace of rank {rank}, found rank {found.rank}")
+        known = "a trace that records no rank" if found.rank is None else f"rank {found.rank}"
+        raise ValueError(f"expected a trace of rank {rank}, found {known}")
     members = [member for member in found.members if member.rank == rank]
     if not members:
         raise ValueError(f"expected one of the ranks {found.ranks}, found {rank}")

@@ -153,8 +153,10 @@ impl CheckedTrace<'_> {
             BudgetSubject::PeakReservedMemory => {
                 self.whole_peak(self.peak(|row| row.peak_reserved_bytes, side), budget)
             }
-            BudgetSubject::DeviceEvents if !side.compared.device => BudgetOutcome::Unknown(NO_DEVICE.to_owned()),
-            BudgetSubject::DeviceEvents => plain(side.device_work().count() as f64 / side.num_samples() as f64),
+            BudgetSubject::DeviceEvents => match measures.measure(&GateMetric::Device) {
+                Err(reason) => BudgetOutcome::Unknown(reason.to_owned()),
+                Ok(_) => plain(side.device_work().count() as f64 / side.num_samples() as f64),
+            },
             BudgetSubject::Iterations => plain(side.all_iterations.len() as f64),
             BudgetSubject::Complete => self.complete(),
             BudgetSubject::Finding(name) => self.finding(name, side),

@@ -36,6 +36,9 @@ impl<'a> PairMeasures<'a> {
     }
 
     pub(in crate::analyze::diff) fn measure(&mut self, metric: &GateMetric) -> MeasuredMetric {
+        if metric.is_of_device() && self.sides.iter().any(|side| side.num_left_out() * FEW_LEFT_OUT > side.num_all()) {
+            return Err(MANY_LOST);
+        }
         match metric {
             GateMetric::Step | GateMetric::Phase(_) => self.steps().map(unnamed),
             GateMetric::Memory if self.sides.iter().any(|side| side.selection.linked.lost_work().is_cut()) => Err(CUT),
@@ -129,11 +132,18 @@ impl<'a> PairMeasures<'a> {
 
 /// Why the peak of memory is unknown.
 pub(in crate::analyze::diff) const CUT: &str = "the file ends early: the peak may be missing";
+/// The iterations that are left are no sample of all if more than one in so many lost work.
+const FEW_LEFT_OUT: usize = 10;
+const MANY_LOST: &str = "more than one iteration in ten lost device work";
 const NO_OWN_OF_OPERATOR: &str = "it has no time of its own: name the operators inside it";
 const NO_OWN_OF_MODULE: &str = "it has no time of its own: name the modules inside it";
 const NO_OWNER: &str = "no device work belongs to any: the file has no launches";
 
 impl DiffSide<'_> {
+    fn num_all(&self) -> usize {
+        self.all_iterations.len()
+    }
+
     /// Whether device work belongs to names of a kind. Without launches, none does.
     fn has_owner(&self, kind: NameKind) -> bool {
         let linked = self.selection.linked;

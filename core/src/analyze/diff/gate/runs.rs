@@ -59,17 +59,19 @@ impl MeasuredRuns {
         let pairs = places.map(|at| MeasuredPair::of(runs, at, wanted, (metrics, has_causes)));
         let pairs: Vec<MeasuredPair> = pairs.collect::<Result<_, _>>()?;
         let is_equal = pairs.iter().all(|pair| pair.compared == pairs[0].compared);
-        let of_metric = |place: usize, of: fn(&MeasuredPair) -> &[MeasuredMetric]| {
-            if is_equal { merged(&pairs, place, of) } else { unknown(UNEQUAL) }
+        let has_iterations = pairs.iter().all(|pair| pair.compared.iterations == pairs[0].compared.iterations);
+        let of_metric = |place: usize, of: fn(&MeasuredPair) -> &[MeasuredMetric], is_of_device: bool| {
+            let is_alike = if is_of_device { is_equal } else { has_iterations };
+            if is_alike { merged(&pairs, place, of) } else { unknown(UNEQUAL) }
         };
         let kinds = NameKind::ALL.into_iter().enumerate().filter(|_| has_causes);
         let all: Vec<_> = kinds
-            .map(|(place, kind)| (kind, of_metric(place, |pair| &pair.names)))
+            .map(|(place, kind)| (kind, of_metric(place, |pair| &pair.names, true)))
             .filter(|(_, values)| values.values().all(Result::is_ok))
             .collect();
         let known = all.iter().map(|(kind, values)| (*kind, values.keys().cloned().collect())).collect();
         let values = metrics.iter().enumerate().map(|(place, metric)| {
-            let values = of_metric(place, |pair| &pair.metrics);
+            let values = of_metric(place, |pair| &pair.metrics, metric.is_of_device());
             let is_many = matches!(metric, GateMetric::Named(_, pattern) if !values.contains_key(pattern));
             if is_many { frequent(values) } else { values }
         });

@@ -1,5 +1,8 @@
 //! Tells what changed between two sides.
 
+use std::cmp::Reverse;
+use std::sync::Arc;
+
 use super::digest_block::DigestBlock;
 use super::digest_contents::{DigestContents, DigestTable};
 use super::digest_item::{DigestItem, ItemWeights};
@@ -8,7 +11,8 @@ use super::digest_value::DigestValue;
 use super::next_steps;
 use crate::analyze::tables::diff;
 use crate::analyze::{AnalysisResult, VerdictState};
-use crate::table::ordered_by_size;
+use crate::sort;
+use crate::table::{TableRows, ordered_by_size};
 use crate::view::comparison::sides;
 use crate::view::report::grid::{CellKind, ComparisonSide, GridColumn, ReportGrid, col};
 use crate::view::report::report_frame::ReportFrame;
@@ -48,9 +52,16 @@ const NAMED: &[GridColumn] = &[
 
 const KERNELS: ReportGrid =
     ReportGrid::of_comparison(&diff::KERNELS, "Kernels, copies and fills, per iteration", NAMED);
-const OPERATORS: ReportGrid =
-    ReportGrid::of_comparison(&diff::OPERATORS, "Device time of operators, per iteration", NAMED);
-const MODULES: ReportGrid = ReportGrid::of_comparison(&diff::MODULES, "Device time of modules, per iteration", NAMED);
+const OPERATORS: ReportGrid = ReportGrid::of_comparison(
+    &diff::OPERATORS,
+    "Operators, per iteration: device time, or host time where it is not compared",
+    NAMED,
+);
+const MODULES: ReportGrid = ReportGrid::of_comparison(
+    &diff::MODULES,
+    "Modules, per iteration: device time, or host time where it is not compared",
+    NAMED,
+);
 
 const CLASSES: ReportGrid = ReportGrid::of_comparison(
     &diff::DEVICE_WORK,
@@ -118,6 +129,7 @@ pub(super) fn sections(mut contents: DigestContents<'_>, answer: &AnalysisResult
     for (id, title, table) in &SECTIONS {
         let found = named(answer, table.grid.table).map(|found| match table.by {
             Some(by) => ReportFrame::of(&*ordered_by_size(found, by.name), table.limit),
+            None if found.name() == diff::PARTS.name => largest_ranks(found, table.limit),
             None => ReportFrame::of(&**found, table.limit),
         });
         let rows = found.map(|rows| vec![contents.block(answer, table, &rows)]);
@@ -132,10 +144,22 @@ pub(super) fn sections(mut contents: DigestContents<'_>, answer: &AnalysisResult
     contents.finish()
 }
 
+/// The step and its parts, of the ranks whose step changed most.
+fn largest_ranks(parts: &Arc<dyn TableRows>, limit: usize) -> ReportFrame {
+    let all = ReportFrame::of(&**parts, usize::MAX);
+    let (part, change) = (diff::PARTS.column("part"), diff::PARTS.column("change_ns"));
+    let is_step = |row: usize| all.text(part, row) == all.text(part, 0);
+    let rows: Vec<usize> = (0..all.num_rows).collect();
+    let mut ranks: Vec<&[usize]> = rows.chunk_by(|_, next| !is_step(*next)).collect();
+    sort::by_key(&mut ranks, |rows| Reverse(all.int(change, rows[0]).map(i64::unsigned_abs)));
+    let rows = ranks.concat().into_iter().take(limit).map(|row| row as u32).collect();
+    ReportFrame::picked(parts, rows, all.num_rows)
+}
+
 /// The change of the step in a sentence, and the state of each side.
 fn completeness(contents: &DigestContents<'_>, answer: &AnalysisResult) -> ReportResult<Vec<DigestBlock>> {
     let mut items = Vec::new();
-    if let Some(headline) = headline(&frame(answer, diff::PARTS.name, 50)?) {
+    if let Some(headline) = headline(&frame(answer, diff::PARTS.name, usize::MAX)?) {
         items.push(DigestItem::new(0).with("change", "", DigestValue::Quoted(headline)));
     }
     let num_before = sides(contents.source.screen())[0].len();

@@ -75,7 +75,7 @@ const COLLECTIVES: ReportGrid = ReportGrid::of(
 );
 
 const LACKING: ReportGrid = ReportGrid::of(
-    "collectives",
+    "topology",
     &tables::LACKING_COLLECTIVES,
     "Collectives that a rank lacks, though others of the group have them",
     &[

@@ -6,6 +6,7 @@ use super::digest_item::{DigestItem, ItemWeights};
 use super::digest_value::DigestValue;
 use crate::analyze::tables::{LACKING_COLLECTIVES, PROBLEMS};
 use crate::analyze::{VerdictState, known_analysis};
+use crate::sort;
 use crate::table::TableColumn;
 use crate::view::report::edit_counts::edits;
 use crate::view::report::report_frame::ReportFrame;
@@ -70,7 +71,7 @@ fn verdict(contents: &DigestContents<'_>) -> DigestItem {
 
 /// Whether a rank of a job lacks collectives that others have.
 fn lacks_collectives(contents: &DigestContents<'_>) -> bool {
-    let answer = contents.source.is_job().then(|| contents.source.ask(known_analysis("collectives").name, OPTIONS));
+    let answer = contents.source.is_job().then(|| contents.source.ask(known_analysis("topology").name, OPTIONS));
     let rows = answer.and_then(Result::ok).and_then(|answer| frame(&answer, LACKING_COLLECTIVES.name, 1).ok());
     rows.is_some_and(|rows| rows.num_rows > 0)
 }
@@ -78,6 +79,9 @@ fn lacks_collectives(contents: &DigestContents<'_>) -> bool {
 /// Notes on edits, and on iterations that are left out.
 fn notes(contents: &DigestContents<'_>) -> Vec<DigestItem> {
     let note = |words: String| DigestItem::new(2).with("note", "", DigestValue::Words(words));
+    if contents.source.is_job() {
+        return missing_ranks(contents).map(note).into_iter().collect();
+    }
     let Some(linked) = contents.source.single() else { return Vec::new() };
     let mut notes: Vec<_> =
         edits(&linked.trace).into_iter().map(|(kind, count)| note(format!("{}: {count} rows", title(&kind)))).collect();
@@ -91,6 +95,14 @@ fn notes(contents: &DigestContents<'_>) -> Vec<DigestItem> {
         )));
     }
     notes
+}
+
+/// Tells how many ranks of a job have no trace, where the traces tell how many there are.
+fn missing_ranks(contents: &DigestContents<'_>) -> Option<String> {
+    let all = contents.source.facts().filter_map(|(_, facts)| facts.recording.num_ranks).max()?;
+    let known = sort::distinct(contents.source.facts().filter_map(|(rank, _)| rank)).len() as i64;
+    let is_each_known = contents.source.facts().all(|(rank, _)| rank.is_some());
+    (is_each_known && known < all).then(|| format!("Traces are of {known} of {all} ranks: the others are not counted"))
 }
 
 /// Rows of the same problem on several ranks, told in the same words, in the order of the table.
@@ -113,7 +125,7 @@ fn by_name(problems: &ReportFrame) -> Vec<Vec<usize>> {
         let name = problems.text(STATE, group[0]).unwrap_or_default();
         [VerdictState::Inconsistent, VerdictState::Incomplete].iter().position(|state| state.name() == name)
     };
-    crate::sort::by_key(&mut groups, |group| (state(group).unwrap_or(usize::MAX), group[0]));
+    sort::by_key(&mut groups, |group| (state(group).unwrap_or(usize::MAX), group[0]));
     groups
 }
 

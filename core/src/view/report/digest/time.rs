@@ -82,9 +82,10 @@ fn devices(contents: &DigestContents<'_>) -> ReportResult<DigestBlock> {
     let parts: Vec<_> = PARTS.iter().filter(is_there).collect();
     let item = |row: usize| {
         let span = rows.int(SPAN, row).unwrap_or_default();
+        let known = |number: Option<i64>| number.map_or(DigestValue::Unknown, DigestValue::Id);
         let place = DigestItem::new(DEVICES.at(row))
-            .maybe("rank", "rank", rows.rank(row).map(DigestValue::Id))
-            .with("device", "device", rows.int(DEVICE, row).map_or(DigestValue::Unknown, DigestValue::Id))
+            .maybe("rank", "rank", contents.source.is_job().then(|| known(rows.rank(row))))
+            .with("device", "device", known(rows.int(DEVICE, row)))
             .with("span_ns", "span", DigestValue::Time(span));
         parts.iter().fold(place, |item, part| {
             let ns = rows.int(part.column, row);

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any, NamedTuple, final
 
 _TOLERANCES = {"float64": 1e-10, "float32": 1e-5}
@@ -62,6 +62,13 @@ class Agreement:
         pairs = enumerate(zip(leaves(again), leaves(made), strict=False))
         return frozenset(at for at, (mine, right) in pairs if self._of_leaf(mine, right, least, 0.0).problem)
 
+    def is_constant(self, made: Sequence[Any]) -> bool:
+        """Whether all results are truth values, and all the same: a constant agrees with those."""
+        found = [each for each in leaves(made) if isinstance(each, self._torch.Tensor) and each.numel()]
+        if not found or any(each.dtype != self._torch.bool for each in found):
+            return False
+        return all(bool(each.all()) for each in found) or not any(bool(each.any()) for each in found)
+
     def _least(self, inputs: Any) -> float:
         """Returns the tolerance of the least exact input."""
         return max((self._of_type(each.dtype) for each in leaves(inputs) if self._is_rounded(each)), default=0.0)
@@ -87,7 +94,9 @@ class Agreement:
         ):
             if mine != right:
                 return Verdict(f"expected {name} {right}, found {mine}", 1)
-        found, expected = _dense(found).to(expected.device), _dense(expected)
+        if found.device != expected.device:
+            return Verdict(f"expected a tensor on {expected.device}, found one on {found.device}", 1)
+        found, expected = _dense(found), _dense(expected)
         if not expected.numel():
             return Verdict("", 0)
         if not (expected.dtype.is_floating_point or expected.dtype.is_complex):

@@ -42,7 +42,12 @@ class Filling:
             flat.copy_((self._torch.rand(len(flat), device=flat.device) * scale).to(flat.dtype))
 
     def fill_normal(self, flat: Any, *, is_positive: bool = False) -> None:
-        """Gives floats values around 1: of both signs, or positive ones."""
+        """Gives floats values around 1, of both signs or positive; truth values of both kinds."""
+        if flat.dtype == self._torch.bool:
+            flat.random_(0, 2)
+            flat[-1:] = False
+            flat[:1] = True
+            return
         if dtype_name(flat.dtype) in _DIRECT:
             flat.normal_()
         else:
@@ -51,6 +56,21 @@ class Filling:
             flat.copy_(self._torch.randn(len(flat), dtype=wide, device=flat.device).to(flat.dtype))
         if is_positive:
             flat.copy_(flat.abs() if flat.element_size() > 1 else flat.float().abs())
+
+    def near(self, tensor: Any, other: Any) -> Any:
+        """Returns values for a tensor: some are equal to those of another, some below, some above.
+
+        The other may be a number. Differences are as large as the values: none is rounded off.
+        """
+        torch = self._torch
+        base = torch.as_tensor(other, device=tensor.device)
+        base = base.to(torch.int8) if base.dtype == torch.bool else base
+        if torch.broadcast_shapes(tensor.shape, base.shape) != tensor.shape:
+            base = base.flatten()[torch.randint(base.numel(), tensor.shape, device=tensor.device)]
+        step = torch.randint(-1, 2, tensor.shape, device=tensor.device)
+        finite = torch.nan_to_num(base)
+        near = torch.where(step == 0, base, finite + step * finite.abs().clamp(min=1))
+        return torch.empty_like(tensor).copy_(near)
 
     def _fill_known(self, flat: Any, first: TensorValue, known: IndexRange) -> None:
         if not known.is_exact:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, final
 
 from kinetoscope._base.system import free_memory
 from kinetoscope._io.atomic import write_bytes
 from kinetoscope.replaying.operators.agreement import Agreement
+from kinetoscope.replaying.operators.copying import Copying, Fill
 from kinetoscope.replaying.operators.device_choice import moves_host
 from kinetoscope.replaying.operators.filling import Filling
 from kinetoscope.replaying.operators.index_range import IndexRange
@@ -40,6 +41,7 @@ class Machine:
         self._moves_all = moves_host(device, recorded)
         self.filling = Filling(torch)
         self.agreement = Agreement(torch)
+        self._copying = Copying(torch)
         self._unrecorded = _Unrecorded(torch)
         self._device = self._found(device or self._default(kinds - {"cpu"}, local_rank))
         self.is_on_gpu = self._device.type == "cuda"
@@ -153,34 +155,9 @@ class Machine:
 
     # --- results ----------------------------------------------------------------------------------
 
-    def copies(self, values: Any, fill: Callable[[Any], None] | None = None) -> Any:
-        """Returns values with copies of their tensors, in the same layout.
-
-        `fill` gives those with floats new values.
-        """
-        if isinstance(values, self.torch.Tensor):
-            return self._copied(values, fill)
-        if isinstance(values, dict):
-            return {key: self.copies(value, fill) for key, value in values.items()}
-        if isinstance(values, (list, tuple)):
-            return type(values)(self.copies(value, fill) for value in values)
-        return values
-
-    def _copied(self, values: Any, fill: Callable[[Any], None] | None) -> Any:
-        """Copies the memory of a tensor, so that elements that share memory still do.
-
-        With other values, repeated elements get memory of their own: equal gradients hide faults.
-        """
-        is_filled = fill is not None and (values.dtype.is_floating_point or values.dtype.is_complex)
-        if is_filled and 0 in values.stride():
-            values = values.contiguous()
-        span = 1 + sum((size - 1) * step for size, step in zip(values.shape, values.stride(), strict=True))
-        length = span if values.numel() else 0
-        flat = values.as_strided((length,), (1,), values.storage_offset()).clone().resolve_conj().resolve_neg()
-        if is_filled and fill is not None:
-            fill(flat)
-        made = self.torch.empty(0, dtype=values.dtype, device=values.device)  # no view: some operators refuse those
-        return made.set_(flat.untyped_storage(), 0, values.shape, values.stride())
+    def copies(self, values: Any, fill: Fill | None = None, kept: Any = ()) -> Any:
+        """Returns values with copies of their tensors: see `Copying.copies`."""
+        return self._copying.copies(values, fill, kept)
 
     def autocast(self, recorded: str, dtype: str) -> Any:
         """Returns a context of autocast for the type of a recorded device."""
@@ -205,16 +182,9 @@ class Machine:
         wide = (each.float() if each.dtype.is_floating_point else each for each in found)
         return sum(int(self.torch.isfinite(each).sum()) for each in wide) / number if number else 1.0
 
-    def tensors(self, values: Any) -> Any:
+    def tensors(self, values: Any) -> Iterator[Any]:
         """Yields the tensors among values."""
-        if isinstance(values, self.torch.Tensor):
-            yield values
-        elif isinstance(values, dict):
-            for value in values.values():
-                yield from self.tensors(value)
-        elif isinstance(values, (list, tuple)):
-            for value in values:
-                yield from self.tensors(value)
+        return self._copying.tensors(values)
 
     def result_bytes(self, operator: Callable[..., Any], given: list[Any], named: dict[str, Any]) -> int | None:
         """Returns the size of results without making them; None if torch cannot tell."""

@@ -11,7 +11,7 @@ from kinetoscope._base import text
 from kinetoscope.replaying.operators.agreement import Verdict
 from kinetoscope.replaying.operators.call import OperatorCall
 from kinetoscope.replaying.operators.names import expect_operators
-from kinetoscope.replaying.operators.probe import refilled_places
+from kinetoscope.replaying.operators.probe import is_comparison, refilled_places
 from kinetoscope.replaying.operators.uninitialized import is_uninitialized
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class Replacements:
         Compares them on other values first, of both signs and around 1, where the operator takes
         such values. Those of the step may be so small that all results look alike.
         """
-        machine, name, call = self._machine, each.unit.name, each.unit.call
+        machine, call = self._machine, each.unit.call
         assert call is not None  # noqa: S101 - it runs
         verdicts: list[tuple[str, Verdict]] = []
         probe = self._probe(call, operator, arguments)
@@ -67,7 +67,9 @@ class Replacements:
         made = operator(*arguments[0], **arguments[1])
         own = _Probe(copies, arguments, made, restore)
         verdicts.append(("values of the step", self._verdict(each, operator, own, is_rough=probe is not None)))
-        self._note(name, each.unit.node_id, call, verdicts)
+        results = [made] if probe is None else [probe.made, made]
+        is_constant = bool(call.inputs) and not _writes(call) and machine.agreement.is_constant(results)
+        self._note(each, call, verdicts, is_constant=is_constant)
         return made
 
     def _probe(self, call: OperatorCall, operator: Callable[..., Any], arguments: _Arguments) -> _Probe | None:
@@ -75,7 +77,7 @@ class Replacements:
         places = refilled_places(call)
         best: _Probe | None = None
         best_share = 0.0
-        for is_positive in (False, True) if places else ():
+        for is_positive in (False, True) if places or is_comparison(call) else ():
             fill = partial(self._machine.filling.fill_normal, is_positive=is_positive)
             try:
                 given = self._refilled(call, places, arguments, fill)
@@ -94,17 +96,18 @@ class Replacements:
     def _refilled(
         self, call: OperatorCall, places: frozenset[int], arguments: _Arguments, fill: Callable[[Any], None]
     ) -> _Arguments:
-        given: list[Any] = []
-        named: dict[str, Any] = {}
+        """Copies arguments, and gives those at some places other values."""
+        machine = self._machine
+        kept: list[Any] = []
         rest = iter(arguments[0])
         for at, (_, parameter) in enumerate(call.arguments):
             is_named = parameter is not None and parameter.is_keyword
             value = arguments[1][parameter.name] if parameter is not None and is_named else next(rest)
-            made = self._machine.copies(value, fill if at in places else None)
-            if parameter is not None and is_named:
-                named[parameter.name] = made
-            else:
-                given.append(made)
+            if at not in places:
+                kept.append(value)
+        given, named = machine.copies(arguments, fill, kept)
+        if is_comparison(call):
+            given[0] = machine.filling.near(*given[:2])
         return given, named
 
     def _verdict(
@@ -133,16 +136,22 @@ class Replacements:
         number = results.num_compared + (written.num_compared if _writes(each.unit.call) else 0)
         return Verdict(problem, number)
 
-    def _note(self, name: str, node_id: int, call: OperatorCall, verdicts: list[tuple[str, Verdict]]) -> None:
+    def _note(
+        self, each: PreparedUnit, call: OperatorCall, verdicts: list[tuple[str, Verdict]], *, is_constant: bool
+    ) -> None:
+        name = each.unit.name
+        wrong = next(((values, verdict.problem) for values, verdict in verdicts if verdict.problem), None)
         if not any(verdict.num_compared for _, verdict in verdicts):
             reason = "new memory has no values" if is_uninitialized(call) else "no results with values"
             self._skipped[name][reason] += 1
             return
+        if is_constant and wrong is None:
+            self._skipped[name]["each result is the same truth value"] += 1
+            return
         self._compared[name] += 1
-        wrong = next(((values, verdict.problem) for values, verdict in verdicts if verdict.problem), None)
         if wrong is not None:
             told = " ".join(wrong[1].split())[:_MAX_LETTERS]
-            self._wrong[name].append(f"node {node_id} with {wrong[0]}: {told}")
+            self._wrong[name].append(f"node {each.unit.node_id} with {wrong[0]}: {told}")
 
     @property
     def lines(self) -> list[str]:

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::job_collective::{JobCollective, Participant};
+use crate::analyze::collective::{JobCollective, Participant};
 use crate::link::rank::JobRanks;
 use crate::sort;
 use crate::table::{Column, Table, int, put, put_name, text};
