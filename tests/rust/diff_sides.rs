@@ -321,7 +321,7 @@ fn steps_that_lost_device_work_are_not_compared() {
     let whole = losing(|_, _| false);
     let answer = compared(&whole, &losing(|step, _| step < 3));
     let note = parts(&answer)["step"]["note"].as_str().unwrap().to_owned();
-    assert!(note.contains("iterations that lost device work are left out: 0 before, 3 after"), "{note}");
+    assert!(note.contains("parts are without iterations that lost device work: 0 before, 3 after"), "{note}");
     let kernels = picked(&answer, "diff_kernels", &["before_ns", "after_ns", "before_count", "after_count"]);
     assert_eq!(kernels, [[json!(30_000), json!(30_000), json!(3.0), json!(3.0)]]);
     assert_eq!(rows(&answer, "diff_iterations").len(), 6);
