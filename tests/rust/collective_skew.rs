@@ -120,3 +120,12 @@ fn a_rank_without_communication_lacks_all() {
     let found = rows(&asked("topology", &traces, &json!({})), "lacking_collectives", &columns);
     assert_eq!(json!(found), json!([[1, "all_reduce", 2, 1, "[0,2]"]]));
 }
+
+#[test]
+fn a_rank_that_communicates_outside_of_the_range_lacks_nothing() {
+    let early = [("allreduce", 1, 100, 10), ("allreduce", 2, 200, 10)];
+    let late = [("allreduce", 2, 200, 10), ("allreduce", 3, 700, 10)];
+    let traces = [trace(0, 3, &early, &[]), trace(1, 3, &late, &[]), trace(2, 3, &early, &[])];
+    let range = json!({"start_ns": 0, "end_ns": 150_000});
+    assert!(rows(&asked("topology", &traces, &range), "lacking_collectives", &["rank"]).is_empty());
+}

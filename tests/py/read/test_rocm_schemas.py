@@ -182,7 +182,7 @@ def test_processes_without_a_table_of_texts_are_read(processes: list[int], tmp_p
     trace = ks.read(mutant(ROCPROFV3, tmp_path, *drops))
     assert len(trace.events.select("id").rows()) == 22
     assert warnings(trace)["invalid_value"] == 11 * len(processes)
-    # What is unknown is no operator.
+    # Unknown calls are no operators.
     assert "operator" not in {kind for (kind,) in trace.events.select("kind").rows()}
 
 

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 use crate::analyze::collective::{JobCollective, Participant};
 use crate::link::rank::JobRanks;
 use crate::sort;
-use crate::table::{Column, Table, int, put, put_name, text};
+use crate::table::{Column, Table, int, put, put_name, put_ranks, text};
 use crate::trace::collective::CollectivePattern;
 use crate::trace::group::GroupRanks;
 
@@ -22,7 +22,7 @@ pub(crate) struct LackingRow {
     /// Of the first of them.
     seq: Option<i64>,
     /// The ranks that have it.
-    ranks: Vec<i64>,
+    ranks: GroupRanks,
     /// Its event on the first of these.
     event_id: Option<i64>,
 }
@@ -41,17 +41,9 @@ const COLUMNS: &[Column<Vec<LackingRow>>] = &[
     text("group_desc", |rows, at, out| rows[at].group.1.as_ref().is_some_and(|desc| put_name(out, desc))),
     int("count", |rows, at| Some(rows[at].count as i64)),
     int("seq", |rows, at| rows[at].seq),
-    text("ranks", |rows, at, out| put(out, &listed(&rows[at].ranks))),
+    text("ranks", |rows, at, out| put_ranks(out, &rows[at].ranks)),
     int("event_id", |rows, at| rows[at].event_id),
 ];
-
-/// So many ranks are listed.
-const MAX_RANKS: usize = 1024;
-
-fn listed(ranks: &[i64]) -> String {
-    let texts: Vec<_> = ranks.iter().take(MAX_RANKS).map(i64::to_string).collect();
-    format!("[{}]", texts.join(","))
-}
 
 /// The communications of one group, as one member has them: the numbers in their order.
 type OwnNumbers = FxHashMap<(u32, Arc<GroupRanks>), Vec<i64>>;
@@ -63,15 +55,7 @@ type OwnNumbers = FxHashMap<(u32, Arc<GroupRanks>), Vec<i64>>;
 /// edges of a recording, collectives are on some ranks alone, which tells nothing.
 pub(super) fn lacking(ranks: &JobRanks, meetings: &[JobCollective<'_>]) -> Vec<LackingRow> {
     let Some(members) = members_by_rank(ranks) else { return Vec::new() };
-    let mut numbers = OwnNumbers::default();
-    let mut communicates: FxHashSet<(u32, Arc<GroupRanks>)> = FxHashSet::default();
-    for part in meetings.iter().flat_map(|meeting| &meeting.parts) {
-        let Some(group) = &part.one.ranks else { continue };
-        let key = (part.member, Arc::clone(group));
-        numbers.entry(key.clone()).or_default().extend(part.one.facts.seq);
-        communicates.insert(key);
-    }
-    numbers.values_mut().for_each(|own| sort::ascending(own));
+    let numbers = own_numbers(ranks);
     let mut groups: FxHashMap<&Arc<GroupRanks>, Vec<(i64, u32)>> = FxHashMap::default();
     let mut rows: BTreeMap<(i64, Option<String>, Option<String>), LackingRow> = BTreeMap::new();
     for meeting in meetings.iter().filter(|meeting| is_of_all(meeting)) {
@@ -86,12 +70,11 @@ pub(super) fn lacking(ranks: &JobRanks, meetings: &[JobCollective<'_>]) -> Vec<L
         }
         for (rank, member) in all.iter().filter(|(_, member)| !has_it(member)) {
             let key = (*member, Arc::clone(group));
-            let is_between = || {
-                let (own, seq) = (numbers.get(&key)?, first.one.facts.seq?);
-                let is_there = own.binary_search(&seq).is_ok();
-                Some(!is_there && own.first()? < &seq && &seq < own.last()?)
+            let is_between = |own: &Vec<i64>| {
+                let (first, seq, last) = (own.first()?, first.one.facts.seq?, own.last()?);
+                Some(own.binary_search(&seq).is_err() && *first < seq && seq < *last)
             };
-            if !communicates.contains(&key) || is_between() == Some(true) {
+            if numbers.get(&key).is_none_or(|own| is_between(own) == Some(true)) {
                 let row = LackingRow { rank: *rank, ..row(meeting, first) };
                 let place = (*rank, row.group.0.clone(), row.collective.clone());
                 rows.entry(place).or_insert(row).count += 1;
@@ -99,6 +82,20 @@ pub(super) fn lacking(ranks: &JobRanks, meetings: &[JobCollective<'_>]) -> Vec<L
         }
     }
     rows.into_values().collect()
+}
+
+/// The numbers of all communications of each member by group, selected or not.
+fn own_numbers(ranks: &JobRanks) -> OwnNumbers {
+    let mut numbers = OwnNumbers::default();
+    for (member, one) in ranks.members.iter().enumerate() {
+        for call in &one.collectives().rows {
+            if let Some(group) = &call.ranks {
+                numbers.entry((member as u32, Arc::clone(group))).or_default().extend(call.facts.seq);
+            }
+        }
+    }
+    numbers.values_mut().for_each(|own| sort::ascending(own));
+    numbers
 }
 
 /// Whether all ranks of the group must call it: not a message between two, and not one that failed.
@@ -143,7 +140,7 @@ fn row(meeting: &JobCollective<'_>, first: &Participant<'_>) -> LackingRow {
         ),
         count: 0,
         seq: first.one.facts.seq,
-        ranks: meeting.parts.iter().filter_map(|part| part.rank).collect(),
+        ranks: meeting.parts.iter().filter_map(|part| part.rank).collect::<Vec<_>>().into(),
         event_id: event.map(|row| i64::from(events.position[row as usize])),
     }
 }
