@@ -139,6 +139,14 @@ EXPERIMENTS = [
             Case("1,024 ranks by an executor: the largest process", at_most(2, None, "GiB")),
         ],
     ),
+    Experiment(
+        scale_out.measure_report,
+        [
+            Case("the report of 1,024 ranks: time for each", about_one(0.25, "× that of 64")),
+            Case("the report of 1,024 ranks: the largest process", at_most(2, None, "GiB")),
+            Case("the report of 1,024 ranks: the page", at_most(5, None, "MB")),
+        ],
+    ),
 ]
 
 

@@ -1,4 +1,4 @@
-"""Reads and reduces a job of a thousand ranks with an executor: time and memory."""
+"""Reads, reduces and reports a job of a thousand ranks with an executor: time and memory."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import resource
 import time
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import job
 import kinetoscope as ks
@@ -38,6 +39,26 @@ def measure() -> list[Measured]:
     ]
 
 
+def measure_report() -> list[Measured]:
+    """Time of the report for each rank beside that of fewer, its largest process, and its page."""
+    try:
+        few, many = job.write(FEW), job.write(MANY)
+    except FileNotFoundError:
+        raise Skipped("no archive of eight ranks at hand") from None
+    apart(_Reported(few))
+    seconds, *_ = apart(_Reported(few))
+    more_seconds, peak_bytes, page_bytes = apart(_Reported(many))
+    each, more = (took / num * 1e3 for took, num in ((seconds, FEW), (more_seconds, MANY)))
+    subject = f"DLRM as {MANY:,} ranks, {NUM_WORKERS} workers: reading and the report"
+    return [
+        Measured(
+            subject, [more / each], f"{more:.1f} ms a rank, {more_seconds:.0f} s", f"{each:.1f} ms a rank of {FEW}"
+        ),
+        Measured(subject, [peak_bytes / 2**30], f"{peak_bytes / 2**20:.0f} MiB", "the largest process"),
+        Measured(subject, [page_bytes / 1e6], f"{page_bytes / 1e6:.1f} MB", "the page"),
+    ]
+
+
 def _forget() -> None:
     """Workers keep what they read last: of fewer ranks all, of more a part."""
     worker._MAX_CACHED_EVENTS = 0  # noqa: SLF001 - what is compared is reading
@@ -63,5 +84,31 @@ class _Answered:
         late = found.select("rank", "caused_wait_ns").rows()[0]
         if late[0] != job.STRAGGLER:
             raise RuntimeError(f"expected rank {job.STRAGGLER} as the straggler, found {late}")
-        peaks = [resource.getrusage(who).ru_maxrss * 1024 for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-        return seconds, max(peaks)
+        return seconds, _peak_bytes()
+
+
+class _Reported:
+    """The seconds that a report takes, the largest process's peak, and the page's size."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def __call__(self) -> tuple[float, int, int]:
+        with (
+            TemporaryDirectory() as folder,
+            ProcessPoolExecutor(NUM_WORKERS, multiprocessing.get_context("spawn"), _forget) as executor,
+        ):
+            list(executor.map(time.sleep, [_START_S] * NUM_WORKERS))  # as above
+            start = time.perf_counter()
+            ranks = ks.read_dir(self._folder, executor=executor, progress=False)
+            page = ranks.report(Path(folder, "report.html"))
+            seconds = time.perf_counter() - start
+            num_bytes = page.stat().st_size
+            if f"rank {job.STRAGGLER} (most waited for" not in page.read_text(encoding="utf-8"):
+                raise RuntimeError(f"expected rank {job.STRAGGLER} as the straggler on the page, found another one")
+        return seconds, _peak_bytes(), num_bytes
+
+
+def _peak_bytes() -> int:
+    """Peak memory of the largest of this process and its workers, which have ended."""
+    return max(resource.getrusage(who).ru_maxrss * 1024 for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))

@@ -2,6 +2,15 @@
 
 use serde::{Deserialize, Serialize};
 
+/// The index of a row, as a type of its own.
+pub trait Handle: Copy + Eq {
+    /// The handle of a number.
+    fn from_number(number: u32) -> Self;
+
+    /// The number.
+    fn number(self) -> u32;
+}
+
 macro_rules! handle {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
@@ -12,6 +21,16 @@ macro_rules! handle {
             /// The row as an index.
             pub fn index(self) -> usize {
                 self.0 as usize
+            }
+        }
+
+        impl Handle for $name {
+            fn from_number(number: u32) -> Self {
+                Self(number)
+            }
+
+            fn number(self) -> u32 {
+                self.0
             }
         }
 
@@ -51,38 +70,4 @@ handle! {
 handle! {
     /// A frame of such stacks.
     FrameId
-}
-
-/// A column of optional handles, four bytes each.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct OptionalColumn(Vec<u32>);
-
-/// Marks an empty place in an [`OptionalColumn`].
-const NONE: u32 = u32::MAX;
-
-impl OptionalColumn {
-    /// A column of `len` empty places.
-    pub fn empty(len: usize) -> Self {
-        Self(vec![NONE; len])
-    }
-
-    /// The row's value.
-    pub fn get(&self, row: usize) -> Option<u32> {
-        self.0.get(row).copied().filter(|value| *value != NONE)
-    }
-
-    /// Sets the row's value.
-    pub fn set(&mut self, row: usize, value: u32) {
-        self.0[row] = value;
-    }
-
-    /// Empties the row's place.
-    pub fn clear(&mut self, row: usize) {
-        self.0[row] = NONE;
-    }
-
-    /// How many rows have a value.
-    pub fn num_set(&self) -> usize {
-        self.0.iter().filter(|value| **value != NONE).count()
-    }
 }

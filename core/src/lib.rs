@@ -19,6 +19,7 @@
 pub mod analyze;
 pub mod base85;
 pub mod chakra;
+pub mod column;
 pub mod edit;
 pub mod error;
 pub mod event_kind;

@@ -137,9 +137,9 @@ proptest! {
         for edge in linked.sync_edges() {
             let (source, target) = (edge.source as usize, edge.target as usize);
             prop_assert!(events.kind[source].is_device_work());
-            prop_assert!(events.start[target] <= events.end(source) && events.end(source) <= events.end(target));
-            let launch = links.launch.get(source).map(|launch| events.start[launch as usize]);
-            prop_assert!(launch <= Some(events.start[target]));
+            prop_assert!(events.start.at(target) <= events.end(source) && events.end(source) <= events.end(target));
+            let launch = links.launch.get(source).map(|launch| events.start.at(launch as usize));
+            prop_assert!(launch <= Some(events.start.at(target)));
         }
     }
 }

@@ -57,7 +57,7 @@ fn a_snapshot_keeps_how_it_was_placed() {
     let again = read_snapshot(&write_snapshot(&moved).unwrap(), Limits::default()).unwrap();
     let companion = Companion::of(&again).unwrap();
     assert_eq!((companion.offset_ns, companion.spread_ns, companion.num_matches), (-4_000_000, Some(0), 4));
-    assert_eq!(again.events.start[0], Ts(1_000_000));
+    assert_eq!(again.events.start.at(0), Ts(1_000_000));
 }
 
 #[test]

@@ -45,7 +45,7 @@ fn streams_are_told_by_their_content() {
     for (bytes, container) in [(gzip(JSON).as_slice(), Container::Gzip), (XZ, Container::Xz), (ZSTD, Container::Zstd)] {
         assert_eq!(sniff(bytes), container);
         let trace = read([Input::new(bytes)], Limits::default()).unwrap();
-        assert_eq!((trace.events.len(), trace.events.dur[0].0), (1, 2_000));
+        assert_eq!((trace.events.len(), trace.events.dur.at(0).0), (1, 2_000));
         assert_eq!(trace.warnings.iter().len(), 0);
         let cut = read([Input::new(&bytes[..bytes.len() - 3])], Limits::default());
         let count = cut.map_or(1, |trace| trace.warnings.count(WarningKind::DamagedCompression));

@@ -157,7 +157,7 @@ fn each_event_has_its_own_row() {
     let linked = step().linked();
     let found = some(&means(&linked, &json!({"by": "event"})), &["id", "name", "mean", "sampled_share"]);
     let ids: Vec<_> = (0..linked.trace.events.len()).filter(|row| linked.trace.is_on_device(*row)).collect();
-    let id = |at: usize| linked.trace.events.position[ids[at]];
+    let id = |at: usize| linked.trace.events.position.at(ids[at]);
     assert_eq!(found, [json!([id(1), "add", 65.0, 1.0]), json!([id(0), "gemm", 15.0, 1.0])]);
 }
 

@@ -200,8 +200,8 @@ fn busiest_ns(linked: &LinkedTrace) -> i64 {
     let busy = |track: usize| {
         let rows = nesting.track_rows(kinetoscope::id::TrackId::from(track)).iter().map(|row| *row as usize);
         let works: Vec<_> = rows.filter(|row| trace.events.kind[*row].is_device_work()).collect();
-        let is_serial = works.windows(2).all(|pair| trace.events.end(pair[0]) <= trace.events.start[pair[1]]);
-        if is_serial { works.iter().map(|row| trace.events.dur[*row].0).sum() } else { 0 }
+        let is_serial = works.windows(2).all(|pair| trace.events.end(pair[0]) <= trace.events.start.at(pair[1]));
+        if is_serial { works.iter().map(|row| trace.events.dur.at(*row).0).sum() } else { 0 }
     };
     let streams = (0..trace.tracks.len()).filter(|track| trace.tracks[*track].stream.is_some());
     streams.map(busy).max().unwrap_or(0)

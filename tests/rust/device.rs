@@ -147,7 +147,7 @@ fn flows_of_real_files_tell_what_the_correlations_tell() {
         let template = trace.args.push(kinetoscope::trace::args::ArgsTemplate::new(Vec::new(), &trace.strings));
         for row in 0..trace.events.len() {
             if trace.events.kind[row] == kinetoscope::EventKind::Launch {
-                trace.events.template[row] = template;
+                trace.events.template.set(row, template);
             }
         }
         let by_flow = LinkedTrace::new(trace);

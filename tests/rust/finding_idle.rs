@@ -154,7 +154,7 @@ fn a_part_of_a_trace_does_not_start_up_again() {
     scene.annotation("ProfilerStep#2", 1_000, 9_000).operator("aten::conv", 1_010, 7_000);
     scene.host("cuda_runtime", "cudaMalloc", 1_020, 6_000).kernel("conv", 8_000, 8_010, 100);
     let linked = scene.linked();
-    let start = |row: usize| linked.trace.events.start[row];
+    let start = |row: usize| linked.trace.events.start.at(row);
     let range = TimeRange { start: start(4), end: linked.trace.events.end(4) };
     let second = Selection::within(&linked, Some(range));
     let names: Vec<_> = findings(&second, MIN_SHARE).into_iter().map(|found| found.name).collect();

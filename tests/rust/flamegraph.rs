@@ -103,7 +103,7 @@ fn calls_of_one_name_are_one_frame() {
 fn lost_device_work_is_no_idle_device() {
     let events = [host("cpu_op", "aten::mm", [0, 10], &json!({})), launch(1, 2)];
     let lost = analysis("flamegraph").unwrap().answer(&linked(&events), r#"{"weight": "device_ns"}"#).unwrap();
-    assert_eq!(lost.reason.as_deref(), Some("device work ran, but the file has none of its records (see `problems`)"));
+    assert_eq!(lost.reason.as_deref(), Some("device work ran, but the file has none of its records (see the verdict)"));
 }
 
 #[test]
@@ -339,7 +339,7 @@ fn whole_weight(selection: &Selection<'_>, weight: &str) -> Option<i64> {
         "device_ns" => Some(selection.device_work().map(|row| selection.dur_ns(row)).sum()),
         "host_ns" => {
             let is_threads = |row: usize| {
-                let track = trace.events.track[row];
+                let track = trace.events.track.at(row);
                 let mut rows = selection.linked.links.nesting.track_rows(track).iter().map(|row| *row as usize);
                 rows.any(|row| !matches!(trace.events.kind[row], EventKind::Overhead | EventKind::Other))
             };

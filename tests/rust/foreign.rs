@@ -98,10 +98,10 @@ fn ascend_tasks_are_device_work_of_the_operators_with_arrows_to_them() {
         assert_eq!((shares.device_events.num_linked, shares.device_owners.num_linked), (20, 20));
         assert_eq!(shares.device_events.linked.get(&LinkMethod::Flow), Some(&20));
         for kernel in (0..trace.events.len()).filter(|row| trace.is_on_device(*row)) {
-            assert_eq!(trace.track(trace.events.track[kernel]).stream.unwrap().stream, Some(2));
+            assert_eq!(trace.track(trace.events.track.at(kernel)).stream.unwrap().stream, Some(2));
             let operator = links.operator.get(kernel).unwrap() as usize;
             assert_eq!((trace.event_name(operator), linked.known_device_ns(operator)), ("aten::matmul", Some(500_000)));
-            assert_eq!(trace.events.start[kernel].since(trace.events.start[operator]).0, 150_000);
+            assert_eq!(trace.events.start.at(kernel).since(trace.events.start.at(operator)).0, 150_000);
         }
     }
 }
@@ -268,7 +268,7 @@ fn jax_streams_are_device_work_and_derived_lines_are_not() {
     let trace = &linked.trace;
     let work: Vec<_> = (0..trace.events.len()).filter(|row| trace.events.kind[*row].is_device_work()).collect();
     assert_eq!(work.len(), 12);
-    let streams: Vec<_> = work.iter().map(|row| trace.track(trace.events.track[*row]).stream.unwrap()).collect();
+    let streams: Vec<_> = work.iter().map(|row| trace.track(trace.events.track.at(*row)).stream.unwrap()).collect();
     assert!(streams.iter().all(|stream| stream.device == Some(1)));
     assert_eq!((streams[0].stream, streams[10].stream), (Some(20), Some(21)));
     assert_eq!(kinds(&linked, "MemcpyH2D"), [EventKind::Copy]);
@@ -420,7 +420,7 @@ fn work_of_an_accelerator_that_is_not_known_is_not_said_to_be_none() {
     assert!(problem.message.contains("acme_task"), "{}", problem.message);
     assert_eq!((problem.count, told.state, problem.is_shown), (2, VerdictState::Complete, true));
     let answer = analysis("kernels").unwrap().answer(&linked, "{}").unwrap();
-    assert_eq!(answer.reason.as_deref(), Some("no kernel, copy or fill was recognised (see `problems`)"));
+    assert_eq!(answer.reason.as_deref(), Some("no kernel, copy or fill was recognised (see the verdict)"));
 }
 
 #[test]

@@ -48,11 +48,11 @@ fn modules_carry_over_to_the_backward_pass_and_to_the_device() {
 fn frames_around(trace: &Trace, row: usize, frames: &[usize]) -> Vec<u32> {
     let events = &trace.events;
     let is_around = |frame: &&usize| {
-        events.track[**frame] == events.track[row]
-            && events.start[**frame] <= events.start[row]
+        events.track.at(**frame) == events.track.at(row)
+            && events.start.at(**frame) <= events.start.at(row)
             && events.end(**frame) >= events.end(row)
     };
-    let around: Vec<_> = frames.iter().filter(is_around).map(|frame| (events.dur[*frame], *frame as u32)).collect();
+    let around: Vec<_> = frames.iter().filter(is_around).map(|frame| (events.dur.at(*frame), *frame as u32)).collect();
     let shortest = around.iter().map(|(dur, _)| *dur).min();
     around.into_iter().filter(|(dur, _)| Some(*dur) == shortest).map(|(_, frame)| frame).collect()
 }

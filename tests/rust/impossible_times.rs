@@ -43,7 +43,7 @@ fn work_that_passes_the_next_start_is_cut_there_and_keeps_its_recorded_duration(
         let rows: Vec<_> =
             (0..linked.trace.events.len()).filter(|row| linked.trace.event_name(*row) == "fmha").collect();
         for row in rows {
-            assert_eq!(linked.trace.events.dur[row].0, 1_000_000);
+            assert_eq!(linked.trace.events.dur.at(row).0, 1_000_000);
             assert_eq!(linked.trace.events.impossible_dur(row).unwrap().0, 1_600_000_000);
         }
         assert_eq!(parts(&linked)[0], 40 * 800_000 + num_long as i64 * 200_000);
@@ -55,7 +55,7 @@ fn the_recorded_duration_outlives_files_snapshots_and_edits() {
     let original = linked(&overflowed(40, |at| at == 20));
     let dur = |linked: &LinkedTrace| {
         let row = (0..linked.trace.events.len()).find(|row| linked.trace.event_name(*row) == "fmha").unwrap();
-        (linked.trace.events.dur[row].0, linked.trace.events.impossible_dur(row).map(|dur| dur.0))
+        (linked.trace.events.dur.at(row).0, linked.trace.events.impossible_dur(row).map(|dur| dur.0))
     };
     let expected = (1_000_000, Some(1_600_000_000));
     assert_eq!(dur(&original), expected);
@@ -105,7 +105,7 @@ fn work_does_not_run_on_after_the_host_waited_for_it() {
         call(CUDA, CUDA.kernel, 3, 400, 5),
     ];
     let linked = linked(&events);
-    assert_eq!(linked.trace.events.dur[1].0, 310_000);
+    assert_eq!(linked.trace.events.dur.at(1).0, 310_000);
     assert_eq!(of(&verdict(&linked), "overlong_work").unwrap().count, 1);
 }
 
@@ -217,8 +217,8 @@ fn a_call_longer_than_the_recording_ends_before_the_next() {
             let rows = 0..linked.trace.events.len();
             for row in rows {
                 let id = linked.trace.correlation_id(row).unwrap_or_default() as usize;
-                let start = linked.trace.events.start[row].0 / 1_000;
-                let dur = linked.trace.events.dur[row].0 / 1_000;
+                let start = linked.trace.events.start.at(row).0 / 1_000;
+                let dur = linked.trace.events.dur.at(row).0 / 1_000;
                 let mut event = match linked.trace.event_name(row) {
                     "aten::mm" => operator("aten::mm", start, dur),
                     "gemm" => work("kernel", "gemm", id, start, dur),
@@ -238,7 +238,7 @@ fn a_call_longer_than_the_recording_ends_before_the_next() {
             assert_eq!(of(&verdict, "overlong_call").unwrap().count, 1, "{name} {recorded:?}");
             let long = linked.trace.events.recorded[0].0 as usize;
             // The next of its kind starts 2 ms later.
-            assert_eq!(linked.trace.events.dur[long].0, 2_000_000, "{name} {recorded:?}");
+            assert_eq!(linked.trace.events.dur.at(long).0, 2_000_000, "{name} {recorded:?}");
         }
     }
 }

@@ -93,16 +93,16 @@ proptest! {
         for a in 0..rows.len() {
             if let Some(parent) = nesting.parent.get(a) {
                 let parent = parent as usize;
-                prop_assert!(rows.start[parent] <= rows.start[a] && rows.end(parent) >= rows.end(a));
+                prop_assert!(rows.start.at(parent) <= rows.start.at(a) && rows.end(parent) >= rows.end(a));
                 prop_assert!(lanes[parent] < lanes[a]);
                 prop_assert!(some[parent] <= some[a]);
             }
             for b in 0..a {
-                if rows.track[a] == rows.track[b] && lanes[a] == lanes[b] {
-                    prop_assert!(rows.end(a) <= rows.start[b] || rows.end(b) <= rows.start[a]);
+                if rows.track.at(a) == rows.track.at(b) && lanes[a] == lanes[b] {
+                    prop_assert!(rows.end(a) <= rows.start.at(b) || rows.end(b) <= rows.start.at(a));
                 }
-                if is_shown(a) && is_shown(b) && rows.track[a] == rows.track[b] && some[a] == some[b] {
-                    prop_assert!(rows.end(a) <= rows.start[b] || rows.end(b) <= rows.start[a]);
+                if is_shown(a) && is_shown(b) && rows.track.at(a) == rows.track.at(b) && some[a] == some[b] {
+                    prop_assert!(rows.end(a) <= rows.start.at(b) || rows.end(b) <= rows.start.at(a));
                 }
             }
         }
@@ -114,8 +114,8 @@ proptest! {
         let rows = &linked.trace.events;
         let all = 0..rows.len();
         let outlasts = |a: usize, b: usize| {
-            rows.track[a] == rows.track[b] && rows.start[b] < rows.start[a]
-                && rows.start[a] < rows.end(b) && rows.end(b) < rows.end(a)
+            rows.track.at(a) == rows.track.at(b) && rows.start.at(b) < rows.start.at(a)
+                && rows.start.at(a) < rows.end(b) && rows.end(b) < rows.end(a)
         };
         let count = all.clone().filter(|a| all.clone().any(|b| outlasts(*a, b))).count() as u64;
         prop_assert_eq!(linked.links.warnings.count(WarningKind::PartialOverlap), count);
@@ -134,9 +134,9 @@ proptest! {
     fn self_times_add_up_to_the_time_of_the_outermost(events in events()) {
         let linked = linked(&events);
         let outermost = (0..events.len()).filter(|row| linked.links.nesting.parent.get(*row).is_none());
-        let total: i64 = outermost.map(|row| linked.trace.events.dur[row].0).sum();
+        let total: i64 = outermost.map(|row| linked.trace.events.dur.at(row).0).sum();
         let own: i64 = (0..events.len())
-            .map(|row| linked.trace.events.dur[row].0 - linked.children_ns()[row]).sum();
+            .map(|row| linked.trace.events.dur.at(row).0 - linked.children_ns()[row]).sum();
         prop_assert_eq!(own, total);
     }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use kinetoscope::WarningKind;
 use kinetoscope::analyze::coverage;
+use kinetoscope::column::Chunked;
 use kinetoscope::edit::{Redaction, redact};
 use kinetoscope::link::LinkMethod;
 use kinetoscope::read::snapshot::read_snapshot;
@@ -25,7 +26,7 @@ fn every_recorded_operator_finds_its_node() {
         }
         for row in 0..linked.trace.events.len() {
             if let Some(node) = linked.links.nodes.node_of_event.get(row) {
-                assert_eq!(linked.trace.nodes[node as usize].name, linked.trace.events.name[row]);
+                assert_eq!(linked.trace.nodes[node as usize].name, linked.trace.events.name.at(row));
             }
         }
     }
@@ -38,9 +39,9 @@ fn kernels_are_launched_before_they_start_and_owned_by_what_launched_them() {
     let mut num_owned = 0;
     for row in (0..events.len()).filter(|row| events.kind[*row] == EventKind::Kernel) {
         let Some(launch) = linked.links.launch.get(row) else { continue };
-        assert!(events.start[launch as usize] <= events.start[row]);
+        assert!(events.start.at(launch as usize) <= events.start.at(row));
         let owner = linked.links.operator.get(row).unwrap() as usize;
-        assert!(events.start[owner] <= events.start[launch as usize]);
+        assert!(events.start.at(owner) <= events.start.at(launch as usize));
         assert!(events.end(owner) >= events.end(launch as usize));
         num_owned += 1;
     }
@@ -87,10 +88,10 @@ fn the_base_time_is_added_wherever_it_stands() {
     let before = r#"{"baseTimeNanoseconds": 1759300074000000000, "traceEvents": [{"ph": "X", "name": "a", "ts": 5.125, "dur": 1}]}"#;
     let after = r#"{"traceEvents": [{"ph": "X", "name": "a", "ts": 5.125, "dur": 1}], "baseTimeNanoseconds": 1759300074000000000}"#;
     for text in [before, after] {
-        assert_eq!(files::trace(text).events.start[0].0, 1_759_300_074_000_005_125);
+        assert_eq!(files::trace(text).events.start.at(0).0, 1_759_300_074_000_005_125);
     }
     let absolute = r#"{"traceEvents": [{"ph": "X", "name": "a", "ts": 1759300075000000.5, "dur": 1}], "baseTimeNanoseconds": 1759300074000000000}"#;
-    assert_eq!(files::trace(absolute).events.start[0].0, 1_759_300_075_000_000_500);
+    assert_eq!(files::trace(absolute).events.start.at(0).0, 1_759_300_075_000_000_500);
 }
 
 #[test]
@@ -162,7 +163,7 @@ fn a_number_that_is_used_again_is_that_of_the_launch_before() {
         let linked = LinkedTrace::new(files::trace(&json!({"traceEvents": events.concat()}).to_string()));
         let events = &linked.trace.events;
         let kernels = (0..events.len()).filter(|row| linked.trace.events.kind[*row] == EventKind::Kernel);
-        let starts = kernels.map(|row| events.start[linked.links.launch.get(row).unwrap() as usize].0 / 1_000);
+        let starts = kernels.map(|row| events.start.at(linked.links.launch.get(row).unwrap() as usize).0 / 1_000);
         starts.collect::<Vec<_>>()
     };
     assert_eq!(launches([launched(1, 0, 100, None), launched(1, 0, 500, None)]), [100, 500], "the ids wrapped");
@@ -328,7 +329,8 @@ fn what_the_legacy_profiler_calls_functions_of_the_host_are_operators() {
         event("7", "aten::addmm", 0, 10),
     ];
     let linked = LinkedTrace::new(files::trace(&json!(events).to_string()));
-    let expected = [EventKind::Operator, EventKind::Operator, EventKind::Other, EventKind::Other];
+    let expected: Chunked<EventKind> =
+        [EventKind::Operator, EventKind::Operator, EventKind::Other, EventKind::Other].into_iter().collect();
     assert_eq!(linked.trace.events.kind, expected);
     assert_eq!((linked.links.nesting.parent.get(1), linked.links.operator.get(1)), (Some(0), Some(0)));
     let saved = write_snapshot(&linked.trace).unwrap();

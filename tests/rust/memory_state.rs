@@ -198,6 +198,39 @@ fn a_rest_that_is_never_cut_off_belongs_to_its_block() {
     let used = |at: &str| pieces(&read, at)[0].1;
     assert_eq!(used("0"), large - (1 << 20) - 512);
     assert_eq!(used("2"), large);
+    let row = files::rows(&**table(&memory_of_snapshot(&read), "memory"))[0].clone();
+    assert_eq!(row["peak_allocated_bytes"], json!(large));
+}
+
+#[test]
+fn a_block_keeps_its_rest_when_the_next_is_freed() {
+    let action = |kind: &str, address: u64, size: u64| json!({"action": kind, "addr": address, "size": size});
+    let (half, large) = (10 << 20, 20_u64 << 20);
+    let actions = json!([
+        action("alloc", half, half),
+        action("alloc", 0, half - 1_024),
+        action("free_completed", half, half),
+        action("free_completed", 0, half - 1_024),
+    ]);
+    let segment = json!({"device": 0, "address": 0, "total_size": large, "blocks": []});
+    let read = snapshot(&json!({"segments": [segment], "device_traces": [actions]}));
+    let used = |at: &str| {
+        let rows = files::rows(&**table(&memory_state(&read, at).unwrap(), "memory_pools"));
+        rows[0]["allocated_bytes"].as_u64().unwrap()
+    };
+    assert_eq!((used("1"), used("2")), (large, half));
+    let series = files::rows(&**table(&memory_of_snapshot(&read), "memory_series"));
+    let allocated: Vec<_> = series.iter().map(|row| row["allocated_bytes"].as_u64().unwrap()).collect();
+    assert_eq!(allocated, [half, large, half, 0]);
+    // Another allocation in the rest shows that it was cut off.
+    let actions = json!([action("alloc", 0, large - 1_024), action("alloc", large - 512, 512)]);
+    let blocks = json!([{"address": large - 512, "size": 512, "state": "active_allocated"}]);
+    let segment = json!({"device": 0, "address": 0, "total_size": large, "blocks": blocks});
+    let read = snapshot(&json!({"segments": [segment], "device_traces": [actions]}));
+    let peak = &files::rows(&**table(&memory_of_snapshot(&read), "memory"))[0];
+    assert_eq!(peak["peak_allocated_bytes"].as_u64().unwrap(), large - 512);
+    let rows = files::rows(&**table(&memory_state(&read, "peak").unwrap(), "memory_pools"));
+    assert_eq!(rows[0]["allocated_bytes"].as_u64().unwrap(), large - 512);
 }
 
 /// A snapshot in which 100 bytes are asked for, with so much free: on the device, in the same pool,
@@ -372,4 +405,54 @@ fn bands_are_shown_by_time_and_by_action() {
     assert!(second.contains("2 KiB") && !second.contains("1 KiB, here"));
     assert!(bands("actions", 1e300, -1e300).contains("nothing is in use"));
     assert!(bands("space", 0.0, 1.0).starts_with("expected the axis time or actions"));
+}
+
+#[test]
+fn an_allocation_is_told_in_full() {
+    let stack = |line: i64| json!([{"name": "f", "filename": "a.py", "line": line}, {"name": "<b>\u{202e}", "filename": "b.py"}]);
+    let action = |kind: &str, time: i64, address: i64, line: i64| json!({"action": kind, "time_us": time, "addr": address, "size": 1024, "frames": stack(line)});
+    // Three of one size: one from before, and two that are made one after the other.
+    let actions = json!([
+        action("alloc", 10, 1, 1),
+        action("alloc", 20, 2, 2),
+        action("free_completed", 30, 3, 3),
+        action("free_completed", 40, 1, 4),
+        action("oom", 50, 9, 5),
+    ]);
+    let session = MemorySession::new(snapshot(&json!({"segments": [], "device_traces": [actions]})));
+    let answer = |request: &Value| {
+        let bytes = session.query(request.to_string().as_bytes());
+        let length = u32::from_le_bytes(bytes[..4].try_into().unwrap()) as usize;
+        let header: Value = serde_json::from_slice(&bytes[4..4 + length]).unwrap();
+        header["data"].clone()
+    };
+    let drawn = answer(&json!({"type": "bands", "axis": "actions", "start": 0.0, "end": 4.0}));
+    let rows: Vec<usize> = drawn["html"]
+        .as_str()
+        .unwrap()
+        .split("data-row=\"")
+        .skip(1)
+        .map(|rest| rest.split('"').next().unwrap().parse().unwrap())
+        .collect();
+    assert!(rows.len() >= 4, "pieces of three allocations");
+    let told = |axis: &str, row: usize| {
+        let lines = answer(
+            &json!({"type": "band", "axis": axis, "start": 0.0, "end": if axis == "time" { 40_000.0 } else { 4.0 }, "row": row}),
+        );
+        lines["lines"].as_array().unwrap().iter().map(|line| line.as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let found: Vec<Vec<String>> = rows.iter().map(|row| told("actions", *row)).collect();
+    let facts = |facts: &str| {
+        found.iter().find(|lines| lines[1].contains(facts)).unwrap_or_else(|| panic!("{facts}: {found:?}"))
+    };
+    facts("1 KiB (1024 bytes), unknown, from before the first action to action 2");
+    assert_eq!(facts("from action 0 to action 3, for 3 actions")[2..], ["f (a.py:1)", "<b> (b.py)"]);
+    facts("from action 1 to the end");
+    assert!(told("time", 0)[1].contains(" µs") && told("time", 0)[1].starts_with("1 KiB (1024 bytes), "));
+    assert_eq!(told("actions", usize::MAX).len(), 1);
+    let stack = |row: usize| answer(&json!({"type": "stack", "row": row}))["lines"].clone();
+    assert_eq!(stack(3), json!(["f (a.py:4)", "<b> (b.py)"]));
+    assert_eq!(stack(usize::MAX), json!(["no stack was recorded"]));
+    let row = |at: &str| answer(&json!({"type": "state", "at": at}))["row"].clone();
+    assert_eq!((row("end"), row("oom"), row("2"), row("peak")), (json!(4), json!(4), json!(2), json!(1)));
 }

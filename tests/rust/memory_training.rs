@@ -186,6 +186,18 @@ fn memory_that_every_iteration_keeps_is_told() {
 }
 
 #[test]
+fn too_few_backward_passes_are_told() {
+    let num_passes = |history: &History| history.rows("memory")[0]["num_backward_passes"].clone();
+    let page = |history: &History| MemorySession::new(history.snapshot()).page("snapshot");
+    let reason = |passes: i64| format!("6 backward passes are needed, and stacks tell {passes}");
+    let (five, six) = (leaking(5), leaking(6));
+    assert_eq!((num_passes(&five), num_passes(&six)), (json!(5), json!(6)));
+    assert_eq!((five.rows("memory_leaks").len(), six.rows("memory_leaks").len()), (0, 1));
+    assert!(page(&five).contains(&reason(5)));
+    assert!(!page(&six).contains("backward passes are needed"));
+}
+
+#[test]
 fn other_memory_is_no_leak() {
     let mut passing = History::default();
     for number in 0..8 {

@@ -150,7 +150,7 @@ fn parts(events: &[Value]) -> Vec<RankTrace> {
 /// The facts that a reader of a trace sees, without ids.
 fn facts(linked: &Arc<LinkedTrace>) -> Vec<String> {
     let (trace, links) = (&linked.trace, &linked.links);
-    let name = |row: u32| format!("{}@{}", trace.event_name(row as usize), trace.events.start[row as usize].0);
+    let name = |row: u32| format!("{}@{}", trace.event_name(row as usize), trace.events.start.at(row as usize).0);
     let device_of = |row: usize| trace.device(row);
     let mut facts: Vec<String> = (0..trace.events.len())
         .map(|row| {
@@ -160,7 +160,7 @@ fn facts(linked: &Arc<LinkedTrace>) -> Vec<String> {
                 "{} {:?} for {} on {:?}: {:?} {:?} {:?} {iteration:?}",
                 name(row as u32),
                 trace.events.kind[row],
-                trace.events.dur[row].0,
+                trace.events.dur.at(row).0,
                 device_of(row),
                 of(links.launch.get(row)),
                 of(links.operator.get(row)),
@@ -308,7 +308,7 @@ fn ids_lead_back_to_the_merged_file() {
         let events = pair(Style::Bracket, order, [0, 0]);
         for part in parts(&events) {
             for row in 0..part.trace.events.len() {
-                let id = part.ids[part.trace.events.position[row] as usize];
+                let id = part.ids[part.trace.events.position.at(row) as usize];
                 assert_eq!(events[id as usize]["name"], part.trace.event_name(row));
             }
         }

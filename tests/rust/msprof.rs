@@ -68,9 +68,9 @@ fn tasks_lead_to_their_calls_and_operators() {
 fn times_are_exact_and_streams_belong_to_their_device() {
     let linked = linked(TORCH);
     let kernel = row(&linked, "aclnnMatmul_MatMulV3");
-    let (start, dur) = (linked.trace.events.start[kernel].0, linked.trace.events.dur[kernel].0);
+    let (start, dur) = (linked.trace.events.start.at(kernel).0, linked.trace.events.dur.at(kernel).0);
     assert_eq!((start, dur), (START + 25_000, 12_003));
-    let stream = linked.trace.track(linked.trace.events.track[kernel]).stream.unwrap();
+    let stream = linked.trace.track(linked.trace.events.track.at(kernel)).stream.unwrap();
     assert_eq!((stream.device, stream.stream), (Some(0), Some(2)));
     let shapes = rows(&linked, &["name", "input_shapes", "input_types", "bytes"], |row| row[1] != "-");
     assert_eq!(shapes[0][1..], ["[[64,128],[64,128],[]]", r#"["float","float","Scalar"]"#, "-"]);

@@ -149,7 +149,7 @@ fn device_time_of_nodes_is_that_of_their_events_and_of_the_nodes_inside() {
     let (trace, total_ns) = (&linked.trace, linked.node_device_ns());
     let work = (0..trace.events.len()).filter(|row| trace.events.kind[*row].is_device_work());
     let owned = work.filter(|row| linked.links.operator.get(*row).is_some());
-    let sum: i64 = owned.map(|row| trace.events.dur[row].0).sum();
+    let sum: i64 = owned.map(|row| trace.events.dur.at(row).0).sum();
     // The process has no event; all else is inside it.
     let process = trace.nodes.iter().position(|node| node.parent == Some(node.id)).unwrap();
     assert_eq!(total_ns[process], Some(sum));
@@ -207,9 +207,9 @@ fn one_iteration_is_found_among_many() {
     few_nodes.nodes().retain(|node| (first_id..next_id).contains(&node["id"].as_u64().unwrap()));
     let mut few_events = Pair::of("synthetic_cuda", 0).without_ids();
     let rows: Vec<_> =
-        (0..trace.events.len()).filter(|row| trace.events.start[first] <= trace.events.start[*row]).collect();
-    let rows = rows.into_iter().filter(|row| trace.events.start[*row] < trace.events.start[next]);
-    let positions: Vec<_> = rows.map(|row| u64::from(trace.events.position[row])).collect();
+        (0..trace.events.len()).filter(|row| trace.events.start.at(first) <= trace.events.start.at(*row)).collect();
+    let rows = rows.into_iter().filter(|row| trace.events.start.at(*row) < trace.events.start.at(next));
+    let positions: Vec<_> = rows.map(|row| u64::from(trace.events.position.at(row))).collect();
     few_events.events().retain(|event| positions.contains(&event["tag"].as_u64().unwrap()));
     for pair in [few_nodes, few_events] {
         let part = pair.linked();
@@ -236,12 +236,15 @@ fn a_thread_that_lacks_its_first_calls_stays_in_its_iteration() {
     // Backward runs on a thread of its own, layer by layer: the next iteration's first would fit
     // after this one's last.
     let is_backward = |row: &usize| {
-        let is_inside = (trace.events.start[step]..trace.events.start[next]).contains(&trace.events.start[*row]);
-        is_inside && kinetoscope::link::is_call(trace, *row) && trace.events.track[*row] != trace.events.track[step]
+        let is_inside =
+            (trace.events.start.at(step)..trace.events.start.at(next)).contains(&trace.events.start.at(*row));
+        is_inside
+            && kinetoscope::link::is_call(trace, *row)
+            && trace.events.track.at(*row) != trace.events.track.at(step)
     };
     let mut lost: Vec<_> = (0..trace.events.len()).filter(is_backward).collect();
-    lost.sort_by_key(|row| trace.events.start[*row]);
-    let lost: Vec<_> = lost[..4].iter().map(|row| u64::from(trace.events.position[*row])).collect();
+    lost.sort_by_key(|row| trace.events.start.at(*row));
+    let lost: Vec<_> = lost[..4].iter().map(|row| u64::from(trace.events.position.at(*row))).collect();
     pair.events().retain(|event| !lost.contains(&event["tag"].as_u64().unwrap()));
     let after = links(&LinkedTrace::relink(pair.trace(), Some(1)).unwrap());
     assert!(after.len() > 40, "{}", after.len());

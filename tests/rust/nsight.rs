@@ -93,9 +93,9 @@ fn launches_are_those_of_the_same_process() {
             assert!(trace.event_name(row).contains("cutlass"), "only that was launched before the recording");
             continue;
         };
-        let process = trace.strings.text(trace.track(events.track[launch as usize]).process);
+        let process = trace.strings.text(trace.track(events.track.at(launch as usize)).process);
         *launched.entry(process).or_default() += 1;
-        assert!(events.start[launch as usize] < events.start[row]);
+        assert!(events.start.at(launch as usize) < events.start.at(row));
         assert_eq!(process == "4343", trace.event_name(row).starts_with("helper"));
     }
     assert_eq!(launched, BTreeMap::from([("4242", 32), ("4343", 3)]));

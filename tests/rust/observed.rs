@@ -88,7 +88,7 @@ fn nodes_of(linked: &LinkedTrace, place: u32) -> Vec<(String, Option<String>)> {
         .filter(|row| is_call(trace, *row) && links.iteration.get(*row) == Some(place))
         .filter(|row| !trace.event_name(*row).starts_with("ProfilerStep#"))
         .collect();
-    calls.sort_by_key(|row| (trace.events.track[*row].index(), trace.events.start[*row], trace.record_id(*row)));
+    calls.sort_by_key(|row| (trace.events.track.at(*row).index(), trace.events.start.at(*row), trace.record_id(*row)));
     let described = |(node, _): (u32, LinkMethod)| {
         let node = &trace.nodes[node as usize];
         let inputs = [node.inputs.shapes, node.inputs.types].map(|id| trace.strings.text(id).to_owned());

@@ -35,7 +35,8 @@ fn sorted(linked: &LinkedTrace, columns: &[&str]) -> Vec<Vec<String>> {
 /// Name, start and duration of all events, in the order of the file.
 fn spans(linked: &LinkedTrace) -> Vec<(String, i64, i64)> {
     let trace = &linked.trace;
-    let span = |row: usize| (trace.event_name(row).to_owned(), trace.events.start[row].0, trace.events.dur[row].0);
+    let span =
+        |row: usize| (trace.event_name(row).to_owned(), trace.events.start.at(row).0, trace.events.dur.at(row).0);
     (0..trace.events.len()).map(span).collect()
 }
 

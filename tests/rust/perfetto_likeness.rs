@@ -141,10 +141,10 @@ fn told(trace: &Trace) -> Vec<String> {
     };
     let text = |id| trace.strings.text(id);
     let events = (0..trace.events.len()).map(|row| {
-        let (events, track) = (&trace.events, trace.track(trace.events.track[row]));
+        let (events, track) = (&trace.events, trace.track(trace.events.track.at(row)));
         let place = (text(track.process), text(track.thread));
-        let (name, category) = (text(events.name[row]), text(events.category[row]));
-        let times = (events.position[row], events.start[row], events.dur[row]);
+        let (name, category) = (text(events.name.at(row)), text(events.category.at(row)));
+        let times = (events.position.at(row), events.start.at(row), events.dur.at(row));
         format!("{name} {category} {place:?} {times:?} {}", args(events.args(row)))
     });
     let instants = trace.instants.iter().map(|row| format!("{} {:?} {}", text(row.name), row.time, args(row.args)));

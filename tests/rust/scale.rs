@@ -18,12 +18,12 @@ fn repeated(once: &Trace, num_events: i64, num_nodes: u64) -> Trace {
             let events = &once.events;
             trace.events.push(EventRow {
                 position: trace.events.len() as u32,
-                name: events.name[row],
-                category: events.category[row],
+                name: events.name.at(row),
+                category: events.category.at(row),
                 kind: events.kind[row],
-                track: events.track[row],
-                start: events.start[row].after(Dur(time * span)),
-                dur: events.dur[row],
+                track: events.track.at(row),
+                start: events.start.at(row).after(Dur(time * span)),
+                dur: events.dur.at(row),
                 args: events.args(row),
             });
         }

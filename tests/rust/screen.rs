@@ -199,7 +199,9 @@ fn a_copy_has_what_the_screen_shows_there() {
     let session = session(7);
     let names = |request: &Value| {
         let copy = session.copy(request.to_string().as_bytes()).unwrap();
-        let of = |linked: &Arc<LinkedTrace>| (linked.trace.rank(), linked.trace.events.start.last().unwrap().0 / 1000);
+        let of = |linked: &Arc<LinkedTrace>| {
+            (linked.trace.rank(), linked.trace.events.start.iter().next_back().unwrap().0 / 1000)
+        };
         (copy.traces().map(of).collect::<Vec<_>>(), ask(&copy, &json!({"type": "overview"}))["num_events"].clone())
     };
     // The second communication of both, whose clocks differ.

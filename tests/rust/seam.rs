@@ -73,7 +73,7 @@ fn answers_are_pinned() {
 fn first_kernel(session: &kinetoscope::view::Session) -> u32 {
     let events = &files::shown(session).trace.events;
     let row = events.kind.iter().position(|kind| *kind == kinetoscope::EventKind::Kernel).unwrap();
-    events.position[row]
+    events.position.at(row)
 }
 
 /// The header of an answer, as JSON.

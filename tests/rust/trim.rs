@@ -28,7 +28,7 @@ const ITERATION: usize = 3;
 /// Links of an event, by ids of the whole trace.
 fn links_of(linked: &LinkedTrace, row: usize, id: &dyn Fn(u32) -> u32) -> [Option<i64>; 5] {
     let links = &linked.links;
-    let event = |row: Option<u32>| row.map(|row| i64::from(id(linked.trace.events.position[row as usize])));
+    let event = |row: Option<u32>| row.map(|row| i64::from(id(linked.trace.events.position.at(row as usize))));
     [
         event(links.nesting.parent.get(row)),
         event(links.launch.get(row)),
@@ -40,7 +40,7 @@ fn links_of(linked: &LinkedTrace, row: usize, id: &dyn Fn(u32) -> u32) -> [Optio
 
 /// The edges between events, by ids of the whole trace.
 fn edges(linked: &LinkedTrace, id: &dyn Fn(u32) -> u32) -> BTreeSet<(u32, u32, &'static str, &'static str)> {
-    let of = |row: u32| id(linked.trace.events.position[row as usize]);
+    let of = |row: u32| id(linked.trace.events.position.at(row as usize));
     let edges = linked.edge_list().iter().filter(|edge| edge.kind != EdgeKind::Node);
     edges.map(|edge| (of(edge.source), of(edge.target), edge.kind.name(), edge.how.name())).collect()
 }
@@ -50,16 +50,16 @@ fn assert_linked_as_before(name: &str, linked: &LinkedTrace, range: TimeRange, t
     let events = &linked.trace.events;
     let before = |id: u32| trimmed.ids[id as usize];
     let mut inside = BTreeSet::new();
-    for row in (0..events.len()).filter(|row| range.overlaps(events.start[*row], events.dur[*row])) {
-        let id = trimmed.id(events.position[row]).expect("an event that was kept");
+    for row in (0..events.len()).filter(|row| range.overlaps(events.start.at(*row), events.dur.at(*row))) {
+        let id = trimmed.id(events.position.at(row)).expect("an event that was kept");
         let now = part.trace.events.row_at(id).unwrap();
         let (mut old, mut new) = (links_of(linked, row, &|id| id), links_of(&part, now, &before));
         // Events that reach into the range keep an iteration outside of it.
-        if events.start[row] < range.start && !linked.trace.is_on_device(row) {
+        if events.start.at(row) < range.start && !linked.trace.is_on_device(row) {
             (old[ITERATION], new[ITERATION]) = (None, None);
         }
-        assert_eq!(old, new, "{name}: the links of {} {}", events.position[row], linked.trace.event_name(row));
-        inside.insert(events.position[row]);
+        assert_eq!(old, new, "{name}: the links of {} {}", events.position.at(row), linked.trace.event_name(row));
+        inside.insert(events.position.at(row));
     }
     let touching = |edges: BTreeSet<(u32, u32, &'static str, &'static str)>| -> BTreeSet<_> {
         edges.into_iter().filter(|(source, target, ..)| inside.contains(source) || inside.contains(target)).collect()
@@ -123,7 +123,7 @@ fn work_that_waited_for_another_stream_is_linked_with_it_in_a_part_of_its_own() 
         let targets: Vec<_> = waits.map(|edge| edge.target as usize).collect();
         assert!(targets.len() > 4, "{name}");
         for row in targets {
-            let range = TimeRange { start: events.start[row], end: events.end(row) };
+            let range = TimeRange { start: events.start.at(row), end: events.end(row) };
             assert_linked_as_before(name, &linked, range, &trim(&linked, range));
         }
     }

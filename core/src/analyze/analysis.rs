@@ -8,6 +8,7 @@ use super::query::{Query, QueryKind};
 use super::result::AnalysisResult;
 use super::selection::Selection;
 use super::selection_request::SelectionRequest;
+use super::verdict::StatedRank;
 use crate::error::Error;
 use crate::link::LinkedTrace;
 use crate::table::PartKey;
@@ -31,6 +32,8 @@ pub struct Analysis {
 pub(super) enum Run {
     /// Analyses one trace. For a job it runs once per trace, and the tables are stacked.
     Trace(fn(&Selection<'_>, &Options) -> AnalysisResult),
+    /// The same. For a job, rows about it as a whole come first.
+    TraceAndJob(fn(&Selection<'_>, &Options) -> AnalysisResult, fn(&[StatedRank]) -> Option<AnalysisResult>),
     /// Compares the ranks of a job. A single trace counts as a job of one rank.
     Ranks(CrossRank),
 }
@@ -97,7 +100,7 @@ impl Analysis {
             return stacked_by_phase(&wanted.of_phases(&[linked])?, of_phase);
         }
         match self.run {
-            Run::Trace(run) => Ok(run(&Selection::of(linked, wanted)?, options)),
+            Run::Trace(run) | Run::TraceAndJob(run, _) => Ok(run(&Selection::of(linked, wanted)?, options)),
             Run::Ranks(ranks) => Ok((ranks.compare)(
                 &Job::of(&[(linked.trace.rank(), Arc::clone(linked))], &|_| wanted.clone(), options, 1)?,
                 options,
@@ -136,9 +139,8 @@ impl Analysis {
         }
         match self.run {
             Run::Ranks(ranks) => Ok((ranks.compare)(&Job::of(traces, wanted, options, max_threads)?, options)),
-            Run::Trace(run) => {
+            Run::Trace(run) | Run::TraceAndJob(run, _) => {
                 let parts = selections(traces, wanted)?;
-                let ranks: Vec<_> = traces.iter().map(|(rank, _)| *rank).collect();
                 let answer = |at: usize| {
                     let answer = run(&parts[at], options);
                     // The number of rows is needed soon, so lazy tables are computed here, on this
@@ -148,9 +150,24 @@ impl Analysis {
                     }
                     answer
                 };
-                Ok(AnalysisResult::stacked(&ranks, &each(max_threads, parts.len(), answer)))
+                let stated: Vec<_> = traces.iter().map(|(rank, linked)| (*rank, linked.trace.num_ranks())).collect();
+                Ok(self.stacked(&stated, each(max_threads, parts.len(), answer)))
             }
         }
+    }
+
+    /// The answers about the traces of a job as one, after that about the job as a whole.
+    pub(super) fn stacked(&self, traces: &[StatedRank], mut answers: Vec<AnalysisResult>) -> AnalysisResult {
+        let mut ranks: Vec<_> = traces.iter().map(|(rank, _)| *rank).collect();
+        let of_job = match self.run {
+            Run::TraceAndJob(_, of_job) => of_job(traces),
+            Run::Trace(_) | Run::Ranks(_) => None,
+        };
+        if let Some(of_job) = of_job {
+            ranks.insert(0, None);
+            answers.insert(0, of_job);
+        }
+        AnalysisResult::stacked(&ranks, &answers)
     }
 }
 

@@ -99,7 +99,7 @@ fn carried(selection: &Selection<'_>) -> Vec<AnnotationRow> {
         let durs: Vec<_> = rows.iter().map(|row| selection.dur_ns(*row)).collect();
         let Durations { count, total_ns, mean_ns, std_ns, min_ns, max_ns } = Durations::of(&durs);
         let longest = rows.iter().copied().max_by_key(|row| (selection.dur_ns(*row), std::cmp::Reverse(*row)));
-        let longest_id = longest.map_or(0, |row| trace.events.position[row]);
+        let longest_id = longest.map_or(0, |row| trace.events.position.at(row));
         let share = 0.0;
         AnnotationRow {
             name,
@@ -130,7 +130,7 @@ pub fn annotations(selection: &Selection<'_>) -> Vec<AnnotationRow> {
     let mut groups: BTreeMap<(bool, &str), Vec<usize>> = BTreeMap::new();
     let mut keys = vec![None; trace.events.len()];
     for row in selection.rows().filter(|row| trace.events.kind[*row] == EventKind::Annotation) {
-        keys[row] = Some(trace.events.name[row]);
+        keys[row] = Some(trace.events.name.at(row));
         groups.entry((trace.is_on_device(row), trace.event_name(row))).or_default().push(row);
     }
     let is_inside = linked.links.nesting.inside_same(&keys);
@@ -161,8 +161,8 @@ pub fn annotations(selection: &Selection<'_>) -> Vec<AnnotationRow> {
             backward_ns: backward
                 .as_ref()
                 .filter(|_| !is_device)
-                .map(|known| rows.first().and_then(|row| known.get(&trace.events.name[*row])).copied().unwrap_or(0)),
-            longest_id: longest.map_or(0, |row| trace.events.position[row]),
+                .map(|known| rows.first().and_then(|row| known.get(&trace.events.name.at(*row))).copied().unwrap_or(0)),
+            longest_id: longest.map_or(0, |row| trace.events.position.at(row)),
         }
     };
     let mut rows: Vec<_> = groups.into_iter().map(row).collect();
@@ -190,9 +190,9 @@ fn backward_ns(selection: &Selection<'_>) -> Option<FxHashMap<StrId, i64>> {
         let mut around = frames.forward_annotation.get(work);
         for _ in 0..MAX_DEPTH {
             let Some(range) = around else { break };
-            let name = events.name[range as usize];
-            let time = TimeRange { start: events.start[range as usize], end: events.end(range as usize) };
-            if !time.overlaps(events.start[launch], Dur(0)) && !names.contains(&name) {
+            let name = events.name.at(range as usize);
+            let time = TimeRange { start: events.start.at(range as usize), end: events.end(range as usize) };
+            if !time.overlaps(events.start.at(launch), Dur(0)) && !names.contains(&name) {
                 names.push(name);
             }
             around = frames.annotation.get(range as usize).filter(|outer| *outer != range);

@@ -48,7 +48,7 @@ pub(super) fn captured_work(selection: &Selection<'_>, is_by_shape: bool) -> Vec
         let (work, ns) = (&mut found[place], selection.dur_ns(row));
         add_ns(&mut work.ns, ns);
         if ns > work.longest.1 {
-            work.longest = (trace.events.position[row], ns);
+            work.longest = (trace.events.position.at(row), ns);
         }
     }
     found

@@ -67,7 +67,7 @@ pub fn classes(linked: &LinkedTrace) -> Vec<WorkClass> {
     let mut foreign = rustc_hash::FxHashMap::default();
     let mut is_foreign_communication = |row: usize| {
         producer.is_some_and(|producer| {
-            let (track, name) = (events.track[row], events.name[row]);
+            let (track, name) = (events.track.at(row), events.name.at(row));
             let text = || trace.event_name(row).to_ascii_lowercase();
             *foreign.entry((track, name)).or_insert_with(|| trace.communicates(producer, track, &text()))
         })
@@ -83,7 +83,7 @@ pub fn classes(linked: &LinkedTrace) -> Vec<WorkClass> {
             if is_foreign_communication(row) {
                 return WorkClass::Communication;
             }
-            *by_name.entry(events.name[row]).or_insert_with(|| WorkClass::of_kernel(trace.event_name(row)))
+            *by_name.entry(events.name.at(row)).or_insert_with(|| WorkClass::of_kernel(trace.event_name(row)))
         }
         _ => WorkClass::Other,
     };

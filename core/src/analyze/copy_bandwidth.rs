@@ -105,13 +105,13 @@ fn copies<'a>(selection: &Selection<'a>) -> Vec<CopyEvent<'a>> {
         let bytes = trace.args.integer(&trace.strings, args, ArgKey::Bytes).filter(|bytes| *bytes >= 0);
         let told =
             trace.args.float(&trace.strings, args, ArgKey::Bandwidth).filter(|gbps| gbps.is_finite() && *gbps > 0.0);
-        let dur_ns = events.dur[row].0;
+        let dur_ns = events.dur.at(row).0;
         let (direction, memory) = named(trace.event_name(row));
         CopyEvent {
             device: trace.device(row),
             direction,
             memory,
-            start: events.start[row],
+            start: events.start.at(row),
             end: events.end(row),
             dur_ns,
             bytes,

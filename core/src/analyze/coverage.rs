@@ -122,7 +122,7 @@ pub fn coverage(linked: &LinkedTrace) -> LinkCoverage {
 
 fn window_row(linked: &LinkedTrace, window: &IterationMatch) -> IterationMatchRow {
     let IterationMatch { iteration, fit, is_linked, .. } = *window;
-    let start_ns = window.is_of_events.then(|| linked.trace.events.start[window.first as usize].0);
+    let start_ns = window.is_of_events.then(|| linked.trace.events.start.at(window.first as usize).0);
     IterationMatchRow { iteration, fit, start_ns, is_linked }
 }
 

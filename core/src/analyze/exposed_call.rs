@@ -58,7 +58,7 @@ pub(super) fn exposed_calls(selection: &Selection<'_>) -> Vec<ExposedCallRow> {
         let (device, time) = (trace.device(row), selection.time(row));
         let iteration = linked.links.iteration.get(row).map(|at| linked.links.iterations[at as usize]);
         ExposedCallRow {
-            id: trace.events.position[row],
+            id: trace.events.position.at(row),
             device,
             collective: names.name(row as u32).into_owned(),
             module: CommunicationOwner::Module.name(linked, row),

@@ -82,7 +82,7 @@ pub(super) fn graph_nodes(selection: &Selection<'_>) -> Vec<GraphNodeRow> {
                 share: 0.0,
                 operator: linked.captured_operator(longest).map(Cow::into_owned),
                 module: linked.module_name(longest).filter(|_| is_known).map(Cow::into_owned),
-                longest_id: events.position[longest],
+                longest_id: events.position.at(longest),
             });
         }
         let own = &mut found[first..];

@@ -12,7 +12,7 @@ pub(super) fn host_waits(linked: &LinkedTrace) -> Vec<bool> {
     let mut is_wait = vec![false; kinds.len()];
     let mut names = TextCache::new(&trace.strings, vendor::synchronizes);
     for (row, is_wait) in is_wait.iter_mut().enumerate() {
-        *is_wait = kinds[row] == EventKind::Launch && names.of(trace.events.name[row]);
+        *is_wait = kinds[row] == EventKind::Launch && names.of(trace.events.name.at(row));
     }
     for target in linked.sync_edges().iter().map(|edge| edge.target as usize) {
         is_wait[target] |= kinds[target] == EventKind::Launch;

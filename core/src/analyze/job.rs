@@ -33,21 +33,27 @@ pub struct Job<'a> {
 /// The trace of the median mean iteration, or of the median length where a trace has no iterations;
 /// `None` without traces.
 pub fn typical_trace(traces: &[RankedTrace]) -> Option<usize> {
-    typical(&by_iteration(traces))
+    slowest_typical_fastest(&lengths(traces)).map(|[_, typical, _]| typical)
 }
 
 /// The traces of the longest and of the median mean iteration; `None` for less than two traces.
 pub(crate) fn slowest_and_typical(traces: &[RankedTrace]) -> Option<[usize; 2]> {
-    let places = by_iteration(traces);
-    Some([*places.last().filter(|_| places.len() > 1)?, typical(&places)?])
+    let [slowest, typical, _] = slowest_typical_fastest(&lengths(traces)).filter(|_| traces.len() > 1)?;
+    Some([slowest, typical])
 }
 
-fn typical(places: &[usize]) -> Option<usize> {
-    places.get(places.len().saturating_sub(1) / 2).copied()
+/// The places of the largest, the median and the smallest length. Of equally large ones, the first
+/// is the largest, as in tables.
+pub(crate) fn slowest_typical_fastest(lengths: &[i128]) -> Option<[usize; 3]> {
+    let mut places: Vec<usize> = (0..lengths.len()).collect();
+    crate::sort::by_key(&mut places, |at| (lengths[*at], *at));
+    let longest = lengths[*places.last()?];
+    let slowest = lengths.iter().position(|length| *length == longest)?;
+    Some([slowest, places[(places.len() - 1) / 2], places[0]])
 }
 
-/// The places of traces, that of the shortest mean iteration first.
-fn by_iteration(traces: &[RankedTrace]) -> Vec<usize> {
+/// The mean iteration of each trace, or its length where a trace has no iterations.
+fn lengths(traces: &[RankedTrace]) -> Vec<i128> {
     let mean = |linked: &LinkedTrace| {
         let iterations = &linked.links.iterations;
         let sum: i128 = iterations.iter().map(|iteration| i128::from(iteration.dur.0)).sum();
@@ -57,9 +63,7 @@ fn by_iteration(traces: &[RankedTrace]) -> Vec<usize> {
     let length = |(_, linked): &RankedTrace| {
         if has_iterations { mean(linked) } else { i128::from(linked.range().dur().0) }
     };
-    let mut places: Vec<usize> = (0..traces.len()).collect();
-    crate::sort::by_key(&mut places, |at| (length(&traces[*at]), *at));
-    places
+    traces.iter().map(length).collect()
 }
 
 /// The places of the traces of one rank and window in both jobs.
@@ -137,4 +141,16 @@ pub(super) fn selections<'a>(
     // A stage of a pipeline has modules that others lack.
     let has_it = (0..traces.len()).any(|at| of_trace(at, false).is_ok());
     (0..traces.len()).map(|at| of_trace(at, has_it)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::slowest_typical_fastest;
+
+    #[test]
+    fn the_first_of_equal_lengths_is_the_slowest() {
+        assert_eq!(slowest_typical_fastest(&[5, 7, 7, 5, 1]), Some([1, 3, 4]));
+        assert_eq!(slowest_typical_fastest(&[3, 3, 3]), Some([0, 1, 0]));
+        assert_eq!(slowest_typical_fastest(&[]), None);
+    }
 }

@@ -139,7 +139,7 @@ pub fn kernels(selection: &Selection<'_>, short_ns: i64) -> Vec<KernelRow> {
     let classes = classes(linked);
     let mut groups: FxHashMap<(StrId, &'static str, WorkClass), Vec<usize>> = FxHashMap::default();
     for row in selection.device_work() {
-        groups.entry((events.name[row], events.kind[row].name(), classes[row])).or_default().push(row);
+        groups.entry((events.name.at(row), events.kind[row].name(), classes[row])).or_default().push(row);
     }
     let mut reader = LaunchConfigReader::new(&linked.trace);
     let row = |((_, kind, class), rows): ((StrId, &'static str, WorkClass), Vec<usize>)| {
@@ -162,7 +162,7 @@ pub fn kernels(selection: &Selection<'_>, short_ns: i64) -> Vec<KernelRow> {
             max_ns,
             share: 0.0,
             num_short: durs.iter().filter(|dur| **dur < short_ns).count() as u64,
-            longest_id: longest.map_or(0, |row| events.position[row]),
+            longest_id: longest.map_or(0, |row| events.position.at(row)),
         }
     };
     let mut table: Vec<_> = groups.into_iter().map(row).collect();

@@ -27,7 +27,7 @@ impl KernelOrigin {
     /// Of the executions in these rows.
     pub(super) fn of(selection: &Selection<'_>, rows: &[usize]) -> Self {
         let (linked, events) = (selection.linked, &selection.linked.trace.events);
-        let name = |row: u32| events.name[row as usize];
+        let name = |row: u32| events.name.at(row as usize);
         let trace = &linked.trace;
         let text = |name: StrId| trace.strings.text(name);
         // Kernels of graphs may state what another file's capture knows of them.

@@ -158,7 +158,7 @@ impl<'a> LaunchConfigReader<'a> {
             (!sizes.is_empty()).then(|| sizes.into_iter().fold(1, i64::saturating_mul))
         };
         let new = || (product(ArgKey::Grid), product(ArgKey::Block));
-        *self.sizes.entry(trace.events.template[row]).or_insert_with(new)
+        *self.sizes.entry(trace.events.template.at(row)).or_insert_with(new)
     }
 
     fn float(&self, row: usize, key: ArgKey) -> Option<f64> {

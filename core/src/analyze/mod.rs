@@ -101,6 +101,8 @@ pub use health::{HealthRow, health};
 pub use idle::{IdleCause, IdleGap, IdleRow, KERNEL_WAIT_NS, gaps, idle};
 pub(crate) use idle::{StreamPause, ThreadActivity, pause_at};
 pub(crate) use job::slowest_and_typical;
+#[cfg(feature = "python-reports")]
+pub(crate) use job::slowest_typical_fastest;
 pub use job::{Job, RankedTrace, typical_trace};
 pub use kernel::{KernelRow, SHORT_NS, kernels};
 pub use kernel_origin::KernelOrigin;
@@ -133,6 +135,7 @@ pub use summary::{
 };
 pub use tensor_core::uses_tensor_cores;
 pub use unlinked_reason::UnlinkedReason;
+pub(crate) use verdict::MissingRanks;
 pub use verdict::{Problem, Verdict, VerdictState, verdict};
 #[cfg(feature = "python-reports")]
 pub(crate) use worker::{packed, unpacked};

@@ -211,7 +211,7 @@ impl<'a> ModuleCalls<'a> {
     }
 
     fn name(&self, call: u32) -> StrId {
-        self.selection.linked.trace.events.name[call as usize]
+        self.selection.linked.trace.events.name.at(call as usize)
     }
 
     /// The sums of calls with the same key.
@@ -257,8 +257,8 @@ fn own(selection: &Selection<'_>) -> ModuleCosts {
             continue;
         }
         let Some(call) = selection.linked.frames().module.get(row) else { continue };
-        let (start, end) = (events.start[call as usize], events.end(call as usize));
-        let launch = links.launch.get(row).map(|launch| events.start[launch as usize]);
+        let (start, end) = (events.start.at(call as usize), events.end(call as usize));
+        let launch = links.launch.get(row).map(|launch| events.start.at(launch as usize));
         let is_forward = launch.is_some_and(|launch| start <= launch && launch < end);
         let cost = costs.entry(call).or_default();
         add_ns(if is_forward { &mut cost.forward_ns } else { &mut cost.backward_ns }, selection.dur_ns(row));
@@ -327,7 +327,7 @@ impl ModuleRow {
         if selection.contains(call) {
             let dur = selection.dur_ns(call);
             if self.max_ns.is_none_or(|max_ns| dur > max_ns) {
-                (self.max_ns, self.longest_id) = (Some(dur), Some(trace.events.position[call]));
+                (self.max_ns, self.longest_id) = (Some(dur), Some(trace.events.position.at(call)));
             }
             self.count += 1;
             if !is_inside {

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use rustc_hash::FxHashMap;
 
 use super::part::{NamedCalls, TracePart};
-use crate::id::{OptionalColumn, StrId};
+use crate::column::OptionalColumn;
+use crate::id::StrId;
 use crate::link::{LinkedTrace, MODULE_PREFIX};
 use crate::time::TimeRange;
 use crate::trace::iteration::is_like;
@@ -75,7 +76,7 @@ pub(super) fn named_part(
     within: Option<&TracePart>,
 ) -> Option<TracePart> {
     let events = &linked.trace.events;
-    let is_within = |row: usize| within.is_none_or(|part| part.has(events.start[row]));
+    let is_within = |row: usize| within.is_none_or(|part| part.has(events.start.at(row)));
     let of_event = calls_of_events(linked, kind, pattern);
     let mut is_known = false;
     let mut kept = OptionalColumn::empty(events.len());
@@ -86,7 +87,7 @@ pub(super) fn named_part(
         if is_within(call as usize) {
             kept.set(row, call);
             if call as usize == row && !linked.trace.is_on_device(row) {
-                times.push(TimeRange { start: events.start[row], end: events.end(row) });
+                times.push(TimeRange { start: events.start.at(row), end: events.end(row) });
             }
         }
     }
@@ -102,7 +103,7 @@ fn calls_of_events(linked: &LinkedTrace, kind: CallKind, pattern: &str) -> Optio
     let mut is_named: FxHashMap<StrId, bool> = FxHashMap::default();
     let mut is_call = |row: usize| {
         let Some(name) = kind.name(linked, row) else { return false };
-        *is_named.entry(trace.events.name[row]).or_insert_with(|| is_like(name, pattern))
+        *is_named.entry(trace.events.name.at(row)).or_insert_with(|| is_like(name, pattern))
     };
     let on_device = |is_device: bool| {
         let tracks = (0..trace.tracks.len()).filter(move |at| trace.tracks[*at].stream.is_some() == is_device);
@@ -142,7 +143,7 @@ fn add_enclosed(linked: &LinkedTrace, calls: &mut OptionalColumn) {
             calls.set(*work as usize, call as u32);
             let mut host = links.launch.get(*work as usize).map(|launch| launch as usize);
             while let Some(row) =
-                host.filter(|row| calls.get(*row).is_none() && events.start[*row] >= events.start[call])
+                host.filter(|row| calls.get(*row).is_none() && events.start.at(*row) >= events.start.at(call))
             {
                 calls.set(row, call as u32);
                 carried.set(row, call as u32);
@@ -167,8 +168,8 @@ fn windows(linked: &LinkedTrace, calls: &OptionalColumn) -> BTreeMap<Option<i64>
     for row in (0..events.len()).filter(|row| events.kind[*row].is_device_work()) {
         let Some(call) = calls.get(row) else { continue };
         let launch = linked.links.launch.get(row).map_or(row, |launch| launch as usize);
-        let is_later = events.start[launch] >= events.end(call as usize);
-        let time = TimeRange { start: events.start[row], end: events.end(row) };
+        let is_later = events.start.at(launch) >= events.end(call as usize);
+        let time = TimeRange { start: events.start.at(row), end: events.end(row) };
         let window = found.entry(trace.device(row)).or_default().entry((call, is_later)).or_insert(time);
         *window = TimeRange { start: window.start.min(time.start), end: window.end.max(time.end) };
     }

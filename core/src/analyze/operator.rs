@@ -164,7 +164,7 @@ fn most_first(a: &OperatorRow, b: &OperatorRow) -> std::cmp::Ordering {
 
 fn by_name(selection: &Selection<'_>) -> Vec<OperatorRow> {
     let names = &selection.linked.trace.events.name;
-    grouped(selection, |row| names[row]).into_iter().map(|(_, row)| row).collect()
+    grouped(selection, |row| names.at(row)).into_iter().map(|(_, row)| row).collect()
 }
 
 /// The sums of a group of calls while they grow.
@@ -216,7 +216,7 @@ fn grouped<K: Hash + Eq + Copy>(selection: &Selection<'_>, mut key: impl FnMut(u
         add_ns(&mut group.self_ns, self_ns[row]);
         if group.count == 1 || dur > sums.longest_ns {
             sums.longest_ns = dur;
-            group.longest_id = events.position[row];
+            group.longest_id = events.position.at(row);
         }
         if !is_inside[row] {
             add_ns(&mut group.total_ns, dur);
@@ -238,7 +238,7 @@ fn by_shape(selection: &Selection<'_>) -> Vec<OperatorCalls> {
     let mut numbers: FxHashMap<(String, String), u32> = FxHashMap::default();
     let groups = grouped(selection, |row| {
         // Calls of one template have the same texts.
-        let number = *known.entry(trace.events.template[row]).or_insert_with(|| {
+        let number = *known.entry(trace.events.template.at(row)).or_insert_with(|| {
             let text = |key| {
                 let mut text = String::new();
                 trace.args.write_text(&trace.strings, trace.events.args(row), key, &mut text);
@@ -247,7 +247,7 @@ fn by_shape(selection: &Selection<'_>) -> Vec<OperatorCalls> {
             let next = numbers.len() as u32;
             *numbers.entry((text(ArgKey::InputShapes), text(ArgKey::InputTypes))).or_insert(next)
         });
-        (trace.events.name[row], number)
+        (trace.events.name.at(row), number)
     });
     let mut texts = vec![<_>::default(); numbers.len()];
     numbers.into_iter().for_each(|(text, number)| texts[number as usize] = text);
@@ -262,7 +262,7 @@ fn by_shape(selection: &Selection<'_>) -> Vec<OperatorCalls> {
 fn by_stack(selection: &Selection<'_>, depth: usize) -> Vec<OperatorCalls> {
     let linked = selection.linked;
     let mut stacks = FrameStacks::new(linked, depth);
-    let groups = grouped(selection, |row| (linked.trace.events.name[row], stacks.of(row)));
+    let groups = grouped(selection, |row| (linked.trace.events.name.at(row), stacks.of(row)));
     let texts = stacks.into_texts();
     let calls = |((_, stack), all): ((_, u32), OperatorRow)| OperatorCalls {
         all,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::interval::{RangeCover, clip, union};
-use crate::id::OptionalColumn;
+use crate::column::OptionalColumn;
 use crate::time::{Dur, TimeRange, Ts};
 
 /// A part of a trace.

@@ -106,8 +106,8 @@ pub fn points(selection: &Selection<'_>) -> Vec<QueuePoint> {
         let mut changes: Vec<(Ts, i64, u32)> = Vec::new();
         for row in work(selection, track) {
             let Some(launch) = links.launch.get(row) else { continue };
-            let (enqueued, begun) = (events.start[launch as usize], events.start[row]);
-            let ids = (events.position[launch as usize], events.position[row]);
+            let (enqueued, begun) = (events.start.at(launch as usize), events.start.at(row));
+            let ids = (events.position.at(launch as usize), events.position.at(row));
             changes.extend([(enqueued.min(begun), 1, ids.0), (begun, -1, ids.1)]);
         }
         sort::by_key(&mut changes, |(time, change, id)| (*time, -change, *id));

@@ -100,7 +100,7 @@ impl<'a> Selection<'a> {
         match self.part.as_deref() {
             None => true,
             Some(TracePart { calls: Some(calls), .. }) => calls.of_event.get(row).is_some(),
-            Some(part) => part.has(self.linked.trace.events.start[row]),
+            Some(part) => part.has(self.linked.trace.events.start.at(row)),
         }
     }
 
@@ -172,7 +172,7 @@ impl<'a> Selection<'a> {
             return calls.of_event.get(row).is_some();
         }
         let launch = self.linked.links.launch.get(row).map(|launch| launch as usize);
-        let start = self.linked.trace.events.start[launch.unwrap_or(row)];
+        let start = self.linked.trace.events.start.at(launch.unwrap_or(row));
         (launch.is_some() || !self.is_launched_inside) && part.has(start)
     }
 
@@ -199,9 +199,9 @@ impl<'a> Selection<'a> {
         if self.linked.lost_work().is_cut() {
             CUT
         } else if self.lacks_records() {
-            "device work ran, but the file has none of its records (see `problems`)"
+            "device work ran, but the file has none of its records (see the verdict)"
         } else if !of_unknown_kind(&self.linked.trace).is_empty() {
-            "no kernel, copy or fill was recognised (see `problems`)"
+            "no kernel, copy or fill was recognised (see the verdict)"
         } else {
             "no kernel, copy or fill was recorded"
         }
@@ -213,7 +213,7 @@ impl<'a> Selection<'a> {
             return true;
         }
         let events = &self.linked.trace.events;
-        let on = self.linked.trace.track(events.track[row]).stream;
+        let on = self.linked.trace.track(events.track.at(row)).stream;
         if on.is_some_and(|on| self.stream.is_some_and(|stream| on.stream != Some(stream))) {
             return false;
         }
@@ -222,11 +222,11 @@ impl<'a> Selection<'a> {
             return calls.of_event.get(row).is_some();
         }
         let is_launched =
-            || self.linked.links.launch.get(row).is_some_and(|launch| part.has(events.start[launch as usize]));
+            || self.linked.links.launch.get(row).is_some_and(|launch| part.has(events.start.at(launch as usize)));
         match on {
             Some(_) if self.is_unclipped && events.kind[row].is_device_work() => is_launched(),
-            _ if self.is_unclipped => part.has(events.start[row]),
-            _ if !part.meets(events.start[row], events.dur[row]) => false,
+            _ if self.is_unclipped => part.has(events.start.at(row)),
+            _ if !part.meets(events.start.at(row), events.dur.at(row)) => false,
             Some(_) if self.is_launched_inside => is_launched(),
             _ => true,
         }
@@ -235,7 +235,7 @@ impl<'a> Selection<'a> {
     /// The event's time, without what is before the part and after it if the selection clips.
     pub fn time(&self, row: usize) -> TimeRange {
         let events = &self.linked.trace.events;
-        self.cut(TimeRange { start: events.start[row], end: events.end(row) })
+        self.cut(TimeRange { start: events.start.at(row), end: events.end(row) })
     }
 
     /// A time, without what is before the part and after it if the selection clips.
@@ -246,7 +246,7 @@ impl<'a> Selection<'a> {
     /// The event's duration inside the part, in nanoseconds.
     pub fn dur_ns(&self, row: usize) -> i64 {
         let events = &self.linked.trace.events;
-        let time = TimeRange { start: events.start[row], end: events.end(row) };
+        let time = TimeRange { start: events.start.at(row), end: events.end(row) };
         self.clipping().map_or(time.dur().0, |part| part.inside_ns(time))
     }
 
@@ -329,7 +329,7 @@ fn expect_stream(linked: &LinkedTrace, stream: i64) -> Result<(), Error> {
 pub(super) const MAX_NAMED: usize = 50;
 
 /// Why there is no device work in a file that ends early.
-const CUT: &str = "the file ends early: if device work ran, its records are missing (see `problems`)";
+const CUT: &str = "the file ends early: if device work ran, its records are missing (see the verdict)";
 
 /// An overlap of less than one in so many of an iteration, and of the selection, is one of clocks.
 const LITTLE: i64 = 1000;

@@ -7,7 +7,8 @@ use super::options::{OptionDoc, OptionKind, Options};
 use super::plot::Plot;
 use super::result::AnalysisResult;
 use super::selection::Selection;
-use crate::id::{OptionalColumn, StrId};
+use crate::column::OptionalColumn;
+use crate::id::StrId;
 use crate::sort;
 use crate::table::{Column, Table, int, json, put, put_name, text};
 use crate::time::add_ns;
@@ -99,7 +100,7 @@ pub fn sequences(selection: &Selection<'_>, operator: &str, min_length: i64) -> 
         .device_work()
         .filter_map(|row| {
             let owner = links.launch.get(row).or_else(|| links.operator.get(row))?;
-            Some((calls.get(owner as usize)?, events.start[row], row as u32))
+            Some((calls.get(owner as usize)?, events.start.at(row), row as u32))
         })
         .collect();
     sort::ascending(&mut work);
@@ -109,8 +110,8 @@ pub fn sequences(selection: &Selection<'_>, operator: &str, min_length: i64) -> 
             continue;
         }
         let call = of_call[0].0 as usize;
-        let names = of_call.iter().map(|(.., row)| events.name[*row as usize]).collect();
-        let group = groups.entry((events.name[call], names)).or_insert_with_key(|(operator, names)| SequenceRow {
+        let names = of_call.iter().map(|(.., row)| events.name.at(*row as usize)).collect();
+        let group = groups.entry((events.name.at(call), names)).or_insert_with_key(|(operator, names)| SequenceRow {
             operator: trace.strings.text(*operator).to_owned(),
             kernels: serde_json::json!(names.iter().map(|name| trace.strings.text(*name)).collect::<Vec<_>>())
                 .to_string(),
@@ -118,12 +119,12 @@ pub fn sequences(selection: &Selection<'_>, operator: &str, min_length: i64) -> 
             count: 0,
             total_ns: 0,
             device_total_ns: 0,
-            first_id: events.position[call],
+            first_id: events.position.at(call),
         });
         group.count += 1;
-        add_ns(&mut group.total_ns, events.dur[call].0);
+        add_ns(&mut group.total_ns, events.dur.at(call).0);
         of_call.iter().for_each(|(.., row)| add_ns(&mut group.device_total_ns, selection.dur_ns(*row as usize)));
-        group.first_id = group.first_id.min(events.position[call]);
+        group.first_id = group.first_id.min(events.position.at(call));
     }
     let mut rows: Vec<_> = groups.into_values().collect();
     sort::by_key(&mut rows, |row| (std::cmp::Reverse(row.device_total_ns), row.first_id));
@@ -141,7 +142,8 @@ fn outermost(selection: &Selection<'_>, operator: &str) -> OptionalColumn {
         let inherited = nesting.parent.get(at).and_then(|parent| found.get(parent as usize));
         let mut is_it = || {
             let is_named = || trace.event_name(at).contains(operator);
-            trace.events.kind[at] == EventKind::Operator && *known.entry(trace.events.name[at]).or_insert_with(is_named)
+            trace.events.kind[at] == EventKind::Operator
+                && *known.entry(trace.events.name.at(at)).or_insert_with(is_named)
         };
         if let Some(call) = inherited.or_else(|| is_it().then_some(*row)) {
             found.set(at, call);

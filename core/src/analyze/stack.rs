@@ -108,7 +108,7 @@ impl<'a> FrameStacks<'a> {
             next = around.get(row as usize);
         }
         for row in unknown.into_iter().rev() {
-            let name = self.linked.trace.events.name[row as usize];
+            let name = self.linked.trace.events.name.at(row as usize);
             let name = self.names.of_event(&self.linked.trace.strings, name);
             outer = self.number(StackFrame { outer, name });
             self.whole.insert(row, outer);

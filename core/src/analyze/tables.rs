@@ -20,7 +20,10 @@ pub(crate) use super::idle::{GAPS, TABLE as IDLE};
 pub(crate) use super::kernel::TABLE as KERNELS;
 pub(crate) use super::kernel_class::TABLE as KERNELS_BY_CLASS;
 pub(crate) use super::memory::allocation_life::{SnapshotAllocation, lives as snapshot_allocations};
-pub(crate) use super::memory::bands::{BandAxis, TABLE as MEMORY_BANDS, extent as memory_extent, memory_bands};
+pub(crate) use super::memory::bands::{
+    BandAllocation, BandAxis, PLOT as BANDS_OVER_TIME, TABLE as MEMORY_BANDS, band_allocation, extent as memory_extent,
+    memory_bands,
+};
 pub(crate) use super::memory::category::TABLE as MEMORY_CATEGORIES;
 #[cfg(feature = "digest")]
 pub(crate) use super::memory::growth::{AT_PEAK as MEMORY_PEAK_GROWTH, TABLE as MEMORY_GROWTH};
@@ -33,8 +36,8 @@ pub(crate) use super::memory::pool::TABLE as MEMORY_POOLS;
 pub(crate) use super::memory::row::TABLE as MEMORY;
 pub(crate) use super::memory::snapshot::{SERIES as SNAPSHOT_SERIES, TABLE as SNAPSHOT_MEMORY, memory_without_bands};
 pub(crate) use super::memory::snapshot_category::TABLE as SNAPSHOT_CATEGORIES;
-pub(crate) use super::memory::snapshot_leak::TABLE as MEMORY_LEAKS;
-pub(crate) use super::memory::state::memory_state_of;
+pub(crate) use super::memory::snapshot_leak::{MIN_PASSES as MIN_LEAK_PASSES, TABLE as MEMORY_LEAKS};
+pub(crate) use super::memory::state::{action_of_moment, memory_state_of};
 pub(crate) use super::module::{CLASSES as MODULES_BY_CLASS, TABLE as MODULES};
 pub(crate) use super::operator::TABLE as OPERATORS;
 pub(crate) use super::overlap::TABLE as OVERLAP;

@@ -114,7 +114,7 @@ impl<'a> FileSide<'a> {
     pub(super) fn of_events(linked: &'a LinkedTrace) -> Self {
         let trace = &linked.trace;
         let calls = (0..trace.events.len()).filter(|row| is_call(trace, *row));
-        Self::new(linked, calls.map(|row| trace.events.name[row]), event_call)
+        Self::new(linked, calls.map(|row| trace.events.name.at(row)), event_call)
     }
 
     fn new(
@@ -159,7 +159,7 @@ fn node_call(linked: &LinkedTrace, row: usize) -> ReportedCall {
 fn event_call(linked: &LinkedTrace, row: usize) -> ReportedCall {
     let events = &linked.trace.events;
     ReportedCall {
-        name: events.name[row],
+        name: events.name.at(row),
         is_annotation: events.kind[row] == EventKind::Annotation,
         is_observed: is_observed(linked, row),
         is_recorded: linked.links.nodes.recorded.has_event(&linked.trace, row),
@@ -170,7 +170,7 @@ fn event_call(linked: &LinkedTrace, row: usize) -> ReportedCall {
 /// An empty last iteration, which is none, is told by its own annotation.
 fn is_observed(linked: &LinkedTrace, row: usize) -> Option<bool> {
     let (trace, iterations) = (&linked.trace, &linked.links.iterations);
-    let around = Iteration::at(iterations, trace.events.start[row]).map(|at| iterations[at].is_observed);
+    let around = Iteration::at(iterations, trace.events.start.at(row)).map(|at| iterations[at].is_observed);
     around.or_else(|| iteration_number(trace.event_name(row)).map(|_| trace.record_id(row).is_some()))
 }
 

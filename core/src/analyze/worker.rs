@@ -29,6 +29,8 @@ use crate::trace::Trace;
 #[derive(Serialize, Deserialize)]
 struct PackedResult {
     reason: Option<String>,
+    /// The number of ranks that the trace states.
+    num_ranks: Option<i64>,
     /// Whether the device's time is drawn.
     has_device: bool,
     tables: Vec<PackedTable>,
@@ -39,7 +41,7 @@ impl Analysis {
     /// of its `ranks`.
     pub fn kind(&self) -> &'static str {
         match self.run {
-            Run::Trace(_) => "one",
+            Run::Trace(_) | Run::TraceAndJob(..) => "one",
             Run::Ranks(_) => "ranks",
         }
     }
@@ -52,19 +54,26 @@ impl Analysis {
         let answer = self.answer_about(linked, &wanted.lenient(), &options)?;
         let tables = answer.tables.iter().map(|table| PackedTable::of(&**table)).collect();
         let has_device = answer.plot.is_some_and(|plot| plot.is_of_device());
-        packed(&PackedResult { reason: answer.reason.map(Cow::into_owned), has_device, tables })
+        let (reason, num_ranks) = (answer.reason.map(Cow::into_owned), linked.trace.num_ranks());
+        packed(&PackedResult { reason, num_ranks, has_device, tables })
     }
 
     /// The answer about the traces of these ranks, of the packed answers about each. An error where
     /// one of them is no such answer.
     pub fn answer_of_packed(&self, answers: &[(Option<i64>, Vec<u8>)], request: &str) -> Result<AnalysisResult, Error> {
-        let Run::Trace(run) = self.run else { return Err(unexpected("an analysis of one trace", self.name)) };
+        let (Run::Trace(run) | Run::TraceAndJob(run, _)) = self.run else {
+            return Err(unexpected("an analysis of one trace", self.name));
+        };
         let (wanted, options) = parse_request(self.options, request)?;
         let like = run_on_nothing(run, &options);
         let like = if wanted.by_phase { AnalysisResult::stacked_by(&[PartKey::Phase("")], &[like]) } else { like };
-        let ranks: Vec<_> = answers.iter().map(|(rank, _)| *rank).collect();
-        let found = answers.iter().map(|(_, bytes)| unpacked_answer(&like, bytes)).collect::<Result<Vec<_>, _>>()?;
-        Ok(AnalysisResult::stacked(&ranks, &found))
+        let (mut stated, mut found) = (Vec::new(), Vec::new());
+        for (rank, bytes) in answers {
+            let (num_ranks, answer) = unpacked_answer(&like, bytes)?;
+            stated.push((*rank, num_ranks));
+            found.push(answer);
+        }
+        Ok(self.stacked(&stated, found))
     }
 
     /// Plans the next queries to each trace of a job, from the replies so far. Each item is empty
@@ -143,7 +152,8 @@ fn run_on_nothing(run: fn(&Selection<'_>, &Options) -> AnalysisResult, options: 
     run(&Selection::all(&Arc::new(LinkedTrace::new(Trace::default()))), options)
 }
 
-fn unpacked_answer(like: &AnalysisResult, bytes: &[u8]) -> Result<AnalysisResult, Error> {
+/// The answer about a trace, and the number of ranks that the trace states.
+fn unpacked_answer(like: &AnalysisResult, bytes: &[u8]) -> Result<(Option<i64>, AnalysisResult), Error> {
     let found: PackedResult = unpacked(bytes)?;
     if found.tables.len() != like.tables.len() {
         return Err(unexpected(&format!("{} tables", like.tables.len()), &found.tables.len().to_string()));
@@ -151,7 +161,8 @@ fn unpacked_answer(like: &AnalysisResult, bytes: &[u8]) -> Result<AnalysisResult
     let tables = found.tables.into_iter().zip(&like.tables).map(|(table, like)| table.unpacked(like));
     let tables = tables.collect::<Result<_, _>>()?;
     let plot = like.plot.map(|plot| plot.with_device(found.has_device));
-    Ok(AnalysisResult { tables, reason: found.reason.map(Cow::Owned), plot, drawn: like.drawn })
+    let answer = AnalysisResult { tables, reason: found.reason.map(Cow::Owned), plot, drawn: like.drawn };
+    Ok((found.num_ranks, answer))
 }
 
 /// Encodes and compresses a value: names of events repeat.

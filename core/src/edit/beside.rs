@@ -57,7 +57,7 @@ impl CompanionAlignment {
 ///     {"ph": "X", "name": "step", "tid": 1, "ts": 520, "dur": 40}]"#;
 /// let [main, other] = [main, other].map(|json| read([Input::new(json.as_bytes())], Limits::default()));
 /// let moved = beside(&main?, &other?, CompanionAlignment::Any)?;
-/// assert_eq!(moved.events.start[0].0, 1_000_000);
+/// assert_eq!(moved.events.start.at(0).0, 1_000_000);
 /// assert_eq!(Companion::of(&moved).map(|companion| (companion.offset_ns, companion.num_matches)), Some((500_000, 2)));
 /// # Ok::<(), kinetoscope::Error>(())
 /// ```
@@ -72,7 +72,7 @@ pub fn beside(main: &Trace, other: &Trace, align: CompanionAlignment) -> Result<
     words["align"] = align.into();
     words["offset_ns"] = offset_ns.into();
     let mut moved = other.clone();
-    shift(&mut moved, offset_ns);
+    moved.shift(offset_ns);
     note(&mut moved, &words);
     Ok(moved)
 }
@@ -145,14 +145,4 @@ fn matches(clock: &AnnotationClock) -> String {
 
 fn fault(expected: &str, found: String) -> Error {
     ErrorKind::Request { expected: expected.to_owned(), found }.into()
-}
-
-/// Adds to all times.
-fn shift(trace: &mut Trace, offset_ns: i64) {
-    let shift = |time: &mut Ts| time.0 = time.0.saturating_add(offset_ns);
-    trace.events.start.iter_mut().for_each(shift);
-    trace.instants.iter_mut().for_each(|row| shift(&mut row.time));
-    trace.counters.iter_mut().for_each(|row| shift(&mut row.time));
-    trace.flows.iter_mut().for_each(|row| shift(&mut row.time));
-    trace.metadata.iter_mut().filter_map(|row| row.time.as_mut()).for_each(shift);
 }

@@ -81,7 +81,7 @@ fn state(trace: &mut Trace, kernels: &[(usize, CapturedKernel)], captures: &[&Li
             let more: Vec<_> = texts.iter().map(|(key, json)| (strings.intern(key), strings.intern(json))).collect();
             trace.args.extended(&trace.strings, args, &more).template
         });
-        trace.events.template[row] = *template;
+        trace.events.template.set(row, *template);
     }
 }
 
@@ -123,7 +123,7 @@ impl CaptureFacts<'_> {
         let operator = self.capture.links.operator.get(launch).map(|row| row as usize);
         if let Some(operator) = operator.filter(|row| trace.events.kind[*row] == EventKind::Operator) {
             facts.push(("captured operator", text(trace.event_name(operator))));
-            facts.push(("captured operator id", trace.events.position[operator].to_string()));
+            facts.push(("captured operator id", trace.events.position.at(operator).to_string()));
             let mut input = |key: ArgKey, name: &'static str| {
                 let json = trace.args.json_id(trace.events.args(operator), key);
                 facts.extend(json.map(|json| (name, trace.strings.text(json).to_owned())));

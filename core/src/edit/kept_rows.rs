@@ -4,7 +4,6 @@ use super::rebuild::compact;
 use crate::id::TrackId;
 use crate::sort;
 use crate::trace::Trace;
-use crate::trace::event::EventTable;
 
 /// The kept rows: one flag for each row of each table.
 #[derive(Debug, Clone)]
@@ -42,7 +41,7 @@ impl KeptRows {
             execution_header: trace.execution_header.clone(),
             tracks: trace.tracks.clone(),
             processes: trace.processes.clone(),
-            events: self.events_of(&trace.events),
+            events: trace.events.picked((0..self.events.len()).filter(|row| self.events[*row])),
             instants: kept(&trace.instants, &self.instants),
             counters: kept(&trace.counters, &self.counters),
             flows: kept(&trace.flows, &self.flows),
@@ -51,21 +50,6 @@ impl KeptRows {
             base_ns: trace.base_ns,
             has_coarse_times: trace.has_coarse_times,
             warnings: trace.warnings.clone(),
-        }
-    }
-
-    fn events_of(&self, events: &EventTable) -> EventTable {
-        EventTable {
-            position: kept(&events.position, &self.events),
-            name: kept(&events.name, &self.events),
-            category: kept(&events.category, &self.events),
-            kind: kept(&events.kind, &self.events),
-            track: kept(&events.track, &self.events),
-            start: kept(&events.start, &self.events),
-            dur: kept(&events.recorded_durs(), &self.events),
-            template: kept(&events.template, &self.events),
-            values: kept(&events.values, &self.events),
-            recorded: Vec::new(),
         }
     }
 }
@@ -82,20 +66,24 @@ pub(super) fn count(flags: &[bool]) -> usize {
 /// Numbers all elements anew, in their order, as a file of them alone would; the ids that they had,
 /// by those that they have.
 pub(super) fn renumber(trace: &mut Trace) -> Vec<u32> {
-    let mut ids: Vec<u32> = positions(trace).map(|position| *position).collect();
+    let mut ids: Vec<u32> = trace.events.position.iter().collect();
+    ids.extend(point_positions(trace).map(|position| *position));
     ids.sort_unstable();
     ids.dedup();
     // Every position is among them.
-    positions(trace).for_each(|position| *position = ids.partition_point(|id| id < position) as u32);
+    let place = |position: u32| ids.partition_point(|id| *id < position) as u32;
+    trace.events.position = trace.events.position.iter().map(place).collect();
+    point_positions(trace).for_each(|position| *position = place(*position));
     ids
 }
 
-fn positions(trace: &mut Trace) -> impl Iterator<Item = &mut u32> {
+/// The positions of all rows but events.
+fn point_positions(trace: &mut Trace) -> impl Iterator<Item = &mut u32> {
     let instants = trace.instants.iter_mut().map(|row| &mut row.position);
     let counters = trace.counters.iter_mut().map(|row| &mut row.position);
     let flows = trace.flows.iter_mut().map(|row| &mut row.position);
     let metadata = trace.metadata.iter_mut().map(|row| &mut row.position);
-    trace.events.position.iter_mut().chain(instants).chain(counters).chain(flows).chain(metadata)
+    instants.chain(counters).chain(flows).chain(metadata)
 }
 
 /// Leaves out tracks that nothing is on, and puts the others in the order of first sight, as a file
@@ -106,7 +94,7 @@ pub(super) fn sort_tracks(trace: &mut Trace) {
         let place = &mut first[track.index()];
         *place = Some(place.map_or(position, |first| first.min(position)));
     };
-    trace.events.track.iter().zip(&trace.events.position).for_each(|(track, position)| see(*track, *position));
+    trace.events.track.iter().zip(trace.events.position.iter()).for_each(|(track, position)| see(track, position));
     trace.instants.iter().for_each(|row| see(row.track, row.position));
     trace.counters.iter().for_each(|row| see(row.track, row.position));
     // Tracks of flows alone are found when all else was read.
@@ -120,7 +108,7 @@ pub(super) fn sort_tracks(trace: &mut Trace) {
         places[*at] = TrackId::from(place);
     }
     trace.tracks = order.iter().map(|(_, at)| trace.tracks[*at].clone()).collect();
-    trace.events.track.iter_mut().for_each(|track| *track = places[track.index()]);
+    trace.events.track.map(|track| places[track.index()]);
     trace.instants.iter_mut().for_each(|row| row.track = places[row.track.index()]);
     trace.counters.iter_mut().for_each(|row| row.track = places[row.track.index()]);
     trace.flows.iter_mut().for_each(|row| row.track = places[row.track.index()]);

@@ -87,9 +87,9 @@ fn rename_lines(trace: &Trace, history: &mut AllocatorHistory) {
     let tail = |name: &str| name.rsplit_once('/').map_or(name, |(_, tail)| tail).to_owned();
     let mut names: FxHashMap<String, Vec<&str>> = FxHashMap::default();
     let mut is_seen: FxHashSet<StrId> = FxHashSet::default();
-    let kinds = trace.events.name.iter().zip(&trace.events.kind);
-    for (name, _) in kinds.filter(|(name, kind)| **kind == EventKind::Python && is_seen.insert(**name)) {
-        let name = trace.strings.text(*name);
+    let kinds = trace.events.name.iter().zip(trace.events.kind.iter());
+    for (name, _) in kinds.filter(|(name, kind)| **kind == EventKind::Python && is_seen.insert(*name)) {
+        let name = trace.strings.text(name);
         names.entry(tail(name)).or_default().push(name);
     }
     let renamed = |line: &Arc<str>| {

@@ -55,7 +55,7 @@ pub(super) fn signed(address: u64) -> i64 {
 
 /// The position after those of all rows.
 pub(super) fn next_position(trace: &Trace) -> u32 {
-    let positions = trace.events.position.iter().copied();
+    let positions = trace.events.position.iter();
     let points = trace.instants.iter().map(|row| row.position).chain(trace.counters.iter().map(|row| row.position));
     let others = trace.flows.iter().map(|row| row.position).chain(trace.metadata.iter().map(|row| row.position));
     positions.chain(points).chain(others).max().map_or(0, |last| last.saturating_add(1))

@@ -76,7 +76,7 @@ fn hosts(trace: &Trace) -> impl Iterator<Item = TrackId> {
 fn added(trace: &mut Trace) -> TrackId {
     let events = &trace.events;
     let operator = events.kind.iter().position(|kind| *kind == EventKind::Operator);
-    let track = operator.map(|row| events.track[row]);
+    let track = operator.map(|row| events.track.at(row));
     let process = track.or_else(|| hosts(trace).next()).map_or(StrId::EMPTY, |track| trace.track(track).process);
     let [thread, name, key] = [OTHER_NUMBER, OTHER, "thread_name"].map(|text| trace.strings.intern(text));
     let [json, field] = [&Value::from(OTHER).to_string(), "name"].map(|text| trace.strings.intern(text));

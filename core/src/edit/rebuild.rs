@@ -90,10 +90,9 @@ fn places(trace: &mut Trace, make: &mut dyn FnMut(TextRole, StrId) -> StrId) {
 }
 
 fn rows(trace: &mut Trace, make: &mut dyn FnMut(TextRole, StrId) -> StrId) {
-    for (name, kind) in trace.events.name.iter_mut().zip(&trace.events.kind) {
-        *name = make(TextRole::Event(*kind), *name);
-    }
-    trace.events.category.iter_mut().for_each(|text| *text = make(TextRole::Category, *text));
+    let names = trace.events.name.iter().zip(trace.events.kind.iter());
+    trace.events.name = names.map(|(name, kind)| make(TextRole::Event(*kind), name)).collect();
+    trace.events.category.map(|text| make(TextRole::Category, text));
     for row in &mut trace.instants {
         row.name = make(TextRole::Name, row.name);
         row.category = make(TextRole::Category, row.category);
@@ -141,8 +140,7 @@ impl MovedArguments {
                 template
             }
         };
-        let start = self.values.len() as u32;
-        self.values.extend(from.values(args));
+        let start = self.values.add(from.values(args));
         let new = ArgsRef { template, start };
         self.last = Some((args, new));
         new
@@ -169,7 +167,7 @@ pub(super) fn each_args(trace: &mut Trace, new: &mut dyn FnMut(ArgsRef, bool) ->
     let events = &mut trace.events;
     for row in 0..events.len() {
         let args = new(events.args(row), true);
-        (events.template[row], events.values[row]) = (args.template, args.start);
+        events.set_args(row, args);
     }
     let points =
         trace.instants.iter_mut().map(|row| &mut row.args).chain(trace.flows.iter_mut().map(|row| &mut row.args));

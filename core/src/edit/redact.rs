@@ -100,7 +100,9 @@ fn drop_unknown_keys(trace: &mut Trace) -> u64 {
 fn take_marks(trace: &mut Trace) -> Vec<usize> {
     let Some(marks) = trace.iteration_names() else { return Vec::new() };
     trace.set_iteration_patterns(&[]);
-    (0..trace.events.len()).filter(|row| marks[trace.events.name[*row].index()] && !trace.is_on_device(*row)).collect()
+    (0..trace.events.len())
+        .filter(|row| marks[trace.events.name.at(*row).index()] && !trace.is_on_device(*row))
+        .collect()
 }
 
 fn without_files(warnings: &Warnings) -> Warnings {

@@ -76,7 +76,7 @@ impl<'a> TraceShrinker<'a> {
     fn new(linked: &'a LinkedTrace) -> Self {
         let (events, range) = (&linked.trace.events, linked.trace.range());
         let ends = [
-            (0..events.len()).find(|row| events.start[*row] == range.start),
+            (0..events.len()).find(|row| events.start.at(*row) == range.start),
             (0..events.len()).find(|row| events.end(*row) == range.end),
         ];
         Self { linked, kept: KeptRows::all(&linked.trace), ends, keeps_arguments: true, has_news: false }
@@ -195,7 +195,7 @@ impl<'a> TraceShrinker<'a> {
             .for_each(|(launch, _)| has_work[launch as usize] = true);
         links.named.iter().for_each(|named| has_work[named.operator as usize] = true);
         let works = self.with_ancestors(|row| has_work[row] || !is_kind(row));
-        self.leave_out(|row| !trace.is_on_device(row) && !works[row] && trace.events.dur[row].0 < limit_ns);
+        self.leave_out(|row| !trace.is_on_device(row) && !works[row] && trace.events.dur.at(row).0 < limit_ns);
     }
 
     /// The events that are of a sort, and all that those are inside of.
@@ -252,11 +252,9 @@ impl ReducedArguments<'_> {
             self.templates.push(fields.map(|(_, field)| field.clone()).collect());
             TemplateId::from(self.templates.len() - 1)
         });
-        let start = self.values.len() as u32;
         let slots =
             template.fields().iter().enumerate().filter(|(_, field)| matches!(field.value, FieldValue::Slot(_)));
         let kept = slots.zip(self.from.values(args)).filter(|((at, _), _)| stays(*at));
-        self.values.extend(kept.map(|(_, value)| value));
-        ArgsRef { template: id, start }
+        ArgsRef { template: id, start: self.values.add(kept.map(|(_, value)| value)) }
     }
 }

@@ -13,7 +13,6 @@ use crate::link::{LinkedTrace, MergedRank, MergedRanks, name_without_rank};
 use crate::sort;
 use crate::trace::Trace;
 use crate::trace::args::plain_text;
-use crate::trace::event::EventTable;
 use crate::trace::group::{DISTRIBUTED, DISTRIBUTED_OF_RANKS};
 use crate::trace::kept_defects;
 use crate::trace::track::Process;
@@ -78,8 +77,8 @@ pub fn separate_devices(linked: &LinkedTrace, merged: &MergedRanks) -> Option<Tr
     let mut taken: FxHashSet<TrackId> = FxHashSet::default();
     for (rank, rows) in merged.rows.events.iter().enumerate() {
         for row in rows.iter().map(|row| *row as usize).filter(|row| trace.is_on_device(*row)) {
-            let old = trace.events.track[row];
-            out.events.track[row] = *places.entry((old, rank)).or_insert_with(|| {
+            let old = trace.events.track.at(row);
+            let new = *places.entry((old, rank)).or_insert_with(|| {
                 let mut track = trace.track(old).clone();
                 if let Some(stream) = &mut track.stream {
                     let number = numbers.binary_search(&(rank, stream.device)).ok();
@@ -94,6 +93,7 @@ pub fn separate_devices(linked: &LinkedTrace, merged: &MergedRanks) -> Option<Tr
                 out.tracks.push(track);
                 TrackId::from(out.tracks.len() - 1)
             });
+            out.events.track.set(row, new);
         }
     }
     move_flows(trace, merged, &places, &mut out);
@@ -140,8 +140,8 @@ fn part(linked: &LinkedTrace, merged: &MergedRanks, at: usize, has_nodes: bool) 
     let (trace, rows, rank) = (&linked.trace, &merged.rows, &merged.ranks[at]);
     let metadata = picked(&trace.metadata, &rows.metadata[at]);
     let mut processes: FxHashSet<StrId> = metadata.iter().map(|row| row.process).collect();
-    let events = events(&trace.events, &rows.events[at]);
-    processes.extend(events.track.iter().map(|track| trace.track(*track).process));
+    let events = trace.events.picked(rows.events[at].iter().map(|row| *row as usize));
+    processes.extend(events.track.iter().map(|track| trace.track(track).process));
     let rows = Trace {
         header: trace.header.clone(),
         execution_header: if has_nodes { trace.execution_header.clone() } else { Vec::new() },
@@ -177,7 +177,7 @@ fn unplaced_work(linked: &LinkedTrace, merged: &MergedRanks) -> Vec<usize> {
     let is_unknown = |row: usize| {
         trace.is_on_device(row)
             && linked.links.launch.get(row).is_none()
-            && merged.rows.unplaced.binary_search(&trace.events.position[row]).is_ok()
+            && merged.rows.unplaced.binary_search(&trace.events.position.at(row)).is_ok()
     };
     let of_first = merged.rows.events[0].iter().enumerate();
     of_first.filter(|(_, row)| is_unknown(**row as usize)).map(|(at, _)| at).collect()
@@ -193,7 +193,10 @@ fn with_own_tracks(mut rows: Trace, trace: &Trace) -> Trace {
             TrackId::from(tracks.len() - 1)
         });
     };
-    rows.events.track.iter_mut().for_each(&mut place);
+    rows.events.track.map(|mut track| {
+        place(&mut track);
+        track
+    });
     rows.instants.iter_mut().for_each(|row| place(&mut row.track));
     rows.counters.iter_mut().for_each(|row| place(&mut row.track));
     rows.flows.iter_mut().for_each(|row| place(&mut row.track));
@@ -203,21 +206,6 @@ fn with_own_tracks(mut rows: Trace, trace: &Trace) -> Trace {
 
 fn picked<T: Clone>(column: &[T], rows: &[u32]) -> Vec<T> {
     rows.iter().map(|row| column[*row as usize].clone()).collect()
-}
-
-fn events(events: &EventTable, rows: &[u32]) -> EventTable {
-    EventTable {
-        position: picked(&events.position, rows),
-        name: picked(&events.name, rows),
-        category: picked(&events.category, rows),
-        kind: picked(&events.kind, rows),
-        track: picked(&events.track, rows),
-        start: picked(&events.start, rows),
-        dur: picked(&events.recorded_durs(), rows),
-        template: picked(&events.template, rows),
-        values: picked(&events.values, rows),
-        recorded: Vec::new(),
-    }
 }
 
 /// Takes the labels from names, and gives processes and threads the names that metadata has then.
@@ -230,7 +218,10 @@ fn restore_names(part: &mut Trace) {
             plain.map_or(*name, |plain| strings.intern(&plain))
         });
     };
-    part.events.name.iter_mut().for_each(&mut restore);
+    part.events.name.map(|mut name| {
+        restore(&mut name);
+        name
+    });
     part.instants.iter_mut().for_each(|row| restore(&mut row.name));
     part.counters.iter_mut().for_each(|row| restore(&mut row.name));
     part.flows.iter_mut().for_each(|row| restore(&mut row.name));

@@ -150,7 +150,7 @@ impl<'a> LinkedEvents<'a> {
     fn new(linked: &'a LinkedTrace, range: TimeRange) -> Self {
         let events = &linked.trace.events;
         let is_inside: Vec<bool> =
-            (0..events.len()).map(|row| range.overlaps(events.start[row], events.dur[row])).collect();
+            (0..events.len()).map(|row| range.overlaps(events.start.at(row), events.dur.at(row))).collect();
         let rows = (0..events.len() as u32).filter(|row| is_inside[*row as usize]);
         let mut reach = Self { start: range.start, ..Self::of(linked, rows) };
         let is_followed = |edge: &&Edge| edge.kind != EdgeKind::Node && !edge.how.is_of_capture();
@@ -195,7 +195,7 @@ impl<'a> LinkedEvents<'a> {
         while let Some(row) = self.open.pop() {
             let row = row as usize;
             let has_iteration =
-                self.linked.trace.is_on_device(row) || self.linked.trace.events.start[row] >= self.start;
+                self.linked.trace.is_on_device(row) || self.linked.trace.events.start.at(row) >= self.start;
             let iteration = links.iteration.get(row).filter(|_| has_iteration);
             let iteration = iteration.map(|at| links.iterations[at as usize].event);
             // A kernel of a graph states its capture itself.
@@ -216,7 +216,7 @@ fn beside(linked: &LinkedTrace, range: TimeRange) -> Vec<usize> {
         let rows = links.nesting.track_rows(track.into()).iter().map(|row| *row as usize);
         let work = rows.filter(|row| events.kind[*row].is_device_work());
         let before = work.clone().filter(|row| events.end(*row) <= range.start).max_by_key(|row| events.end(*row));
-        let after = work.filter(|row| events.start[*row] >= range.end).min_by_key(|row| events.start[*row]);
+        let after = work.filter(|row| events.start.at(*row) >= range.end).min_by_key(|row| events.start.at(*row));
         [before, after]
     });
     let launch = |row: usize| links.launch.get(row).map(|launch| launch as usize);
@@ -257,7 +257,7 @@ fn flows(trace: &Trace, is_kept: &[bool], is_inside: impl Fn(Ts) -> bool) -> Vec
     let mut starts: FxHashMap<(TrackId, Ts), bool> = FxHashMap::default();
     for (row, is_kept) in is_kept.iter().enumerate() {
         // A flow may be of any of the events that start there: it is certain only with all of them.
-        *starts.entry((events.track[row], events.start[row])).or_insert(true) &= is_kept;
+        *starts.entry((events.track.at(row), events.start.at(row))).or_insert(true) &= is_kept;
     }
     let stays = |at: (TrackId, Ts)| starts.get(&at).copied().unwrap_or_else(|| is_inside(at.1));
     trace.flows.iter().map(|end| stays((end.track, end.time))).collect()
@@ -267,7 +267,7 @@ fn nodes(linked: &LinkedTrace, is_kept: &[bool], is_inside: impl Fn(Ts) -> bool)
     let (trace, links) = (&linked.trace, &linked.links.nodes);
     let event = |node: usize| links.event_of_node.get(node).map(|event| event as usize);
     let entered =
-        (0..trace.nodes.len()).filter(|node| event(*node).is_some_and(|row| is_inside(trace.events.start[row])));
+        (0..trace.nodes.len()).filter(|node| event(*node).is_some_and(|row| is_inside(trace.events.start.at(row))));
     let orders = entered.map(|node| trace.nodes[node].order());
     let span = orders.fold(None, |span: Option<(u64, u64)>, order| {
         Some(span.map_or((order, order), |(first, last)| (first.min(order), last.max(order))))

@@ -21,11 +21,12 @@ pub(super) fn disown(part: &mut Trace, rows: &[usize]) {
         if part.args.template(args).has(ArgKey::ProcessId) {
             continue;
         }
-        part.events.template[*row] = *disowned.entry(args.template).or_insert_with(|| {
+        let template = *disowned.entry(args.template).or_insert_with(|| {
             let mut fields = part.args.template(args).fields().to_vec();
             let [key, value] = [PROCESS_KEY, NO_PROCESS].map(|text| part.strings.intern(text));
             fields.push(TemplateField { key, value: FieldValue::Json(value), is_outer: false });
             part.args.push(ArgsTemplate::new(fields, &part.strings))
         });
+        part.events.template.set(*row, template);
     }
 }

@@ -43,8 +43,8 @@ impl AnnotatedWork {
 
     /// Whether work was launched during an event that may have been for its thread.
     pub(super) fn is_unclear(&self, events: &EventTable, row: usize) -> bool {
-        let Some(starts) = self.unclear.get(&events.track[row]) else { return false };
-        let after = starts.partition_point(|start| *start < events.start[row]);
+        let Some(starts) = self.unclear.get(&events.track.at(row)) else { return false };
+        let after = starts.partition_point(|start| *start < events.start.at(row));
         starts.get(after).is_some_and(|start| *start < events.end(row))
     }
 
@@ -62,9 +62,9 @@ impl AnnotatedWork {
     }
 
     fn range(&self, events: &EventTable, row: usize) -> Option<(&LaunchedWork, Range<usize>)> {
-        let work = self.threads.get(&events.track[row])?;
+        let work = self.threads.get(&events.track.at(row))?;
         let until = |time: Ts| work.at.partition_point(|at| *at < time);
-        let start = until(events.start[row]);
+        let start = until(events.start.at(row));
         Some((work, start..until(events.end(row)).max(start)))
     }
 }
@@ -84,7 +84,7 @@ impl LaunchedWork {
         let mut work = Self { until_ns: vec![0], ..Self::default() };
         let mut sum_ns = 0;
         for (at, row) in launches {
-            add_ns(&mut sum_ns, events.dur[row as usize].0);
+            add_ns(&mut sum_ns, events.dur.at(row as usize).0);
             work.at.push(at);
             work.rows.push(row);
             work.until_ns.push(sum_ns);

@@ -82,10 +82,10 @@ struct ArrowTargets(Vec<(TrackId, Ts, u32)>);
 impl ArrowTargets {
     fn new(trace: &Trace, rows: impl Iterator<Item = usize>) -> Self {
         let events = &trace.events;
-        let mut rows: Vec<_> = rows.map(|row| (events.track[row], events.start[row], row as u32)).collect();
+        let mut rows: Vec<_> = rows.map(|row| (events.track.at(row), events.start.at(row), row as u32)).collect();
         // Of equal starts, the shortest is the last.
         sort::by_key(&mut rows, |(track, start, row)| {
-            (*track, *start, std::cmp::Reverse(events.dur[*row as usize]), *row)
+            (*track, *start, std::cmp::Reverse(events.dur.at(*row as usize)), *row)
         });
         Self(rows)
     }

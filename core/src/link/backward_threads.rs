@@ -8,7 +8,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::annotated_work::AnnotatedWork;
 use super::forward_backward::ENGINE_PREFIX;
 use super::linked_trace::LinkedTrace;
-use crate::id::{OptionalColumn, StrId, TrackId};
+use crate::column::OptionalColumn;
+use crate::id::{StrId, TrackId};
 use crate::sort;
 use crate::time::Ts;
 use crate::trace::kind::EventKind;
@@ -49,10 +50,10 @@ fn annotated_work(linked: &LinkedTrace) -> AnnotatedWork {
         let host = host as usize;
         let mut waiting = threads.waiting_for(linked, host);
         if waiting.len() > 1 {
-            waiting.drain(..).for_each(|thread| unclear.entry(thread).or_default().push(events.start[host]));
+            waiting.drain(..).for_each(|thread| unclear.entry(thread).or_default().push(events.start.at(host)));
         }
-        for thread in waiting.into_iter().chain([events.track[host]]) {
-            launches.entry(thread).or_default().push((events.start[host], row as u32));
+        for thread in waiting.into_iter().chain([events.track.at(host)]) {
+            launches.entry(thread).or_default().push((events.start.at(host), row as u32));
         }
     }
     AnnotatedWork::of(events, launches, unclear)
@@ -91,10 +92,10 @@ impl BackwardThreads {
         if served.is_empty() && engine.is_empty() {
             return Self::default();
         }
-        let engine = linked.links.nesting.innermost(|row| engine.contains(&linked.trace.events.name[row]));
+        let engine = linked.links.nesting.innermost(|row| engine.contains(&linked.trace.events.name.at(row)));
         let tracks = &linked.trace.events.track;
-        let pairs = linked.forward_backward().iter().map(|pair| (pair.backward, tracks[pair.forward as usize]));
-        let forward: FxHashMap<_, _> = pairs.filter(|(row, forward)| tracks[*row as usize] != *forward).collect();
+        let pairs = linked.forward_backward().iter().map(|pair| (pair.backward, tracks.at(pair.forward as usize)));
+        let forward: FxHashMap<_, _> = pairs.filter(|(row, forward)| tracks.at(*row as usize) != *forward).collect();
         let around = linked.links.nesting.innermost(|row| forward.contains_key(&(row as u32)));
         let kinds = &linked.trace.events.kind;
         let annotated = times(linked, |row| kinds[row] == EventKind::Annotation);
@@ -112,9 +113,9 @@ impl BackwardThreads {
     /// The thread that waited for the work of a launch, or several that may have.
     fn waiting_for(&self, linked: &LinkedTrace, launch: usize) -> Vec<TrackId> {
         let events = &linked.trace.events;
-        let (thread, at) = (events.track[launch], events.start[launch]);
+        let (thread, at) = (events.track.at(launch), events.start.at(launch));
         let engine = self.engine.get(launch).map(|row| row as usize);
-        let time = engine.map_or(at, |row| events.start[row])..=engine.map_or(at, |row| events.end(row));
+        let time = engine.map_or(at, |row| events.start.at(row))..=engine.map_or(at, |row| events.end(row));
         if let Some(around) = self.around.get(launch) {
             return self.waiting(linked, thread, self.forward[&around], (at, time));
         }
@@ -190,7 +191,7 @@ fn engine_operators(linked: &LinkedTrace) -> FxHashSet<StrId> {
     let operators = (0..trace.events.len()).filter(|row| trace.events.kind[*row] == EventKind::Operator);
     for row in operators {
         // Few names, and many calls of each: the text is looked at once.
-        names.insert(trace.events.name[row]);
+        names.insert(trace.events.name.at(row));
     }
     names.retain(|name| trace.strings.text(*name).starts_with(ENGINE_PREFIX));
     names
@@ -200,8 +201,8 @@ fn served(linked: &LinkedTrace) -> FxHashMap<TrackId, Vec<(Ts, TrackId)>> {
     let events = &linked.trace.events;
     let mut served: FxHashMap<TrackId, Vec<(Ts, TrackId)>> = FxHashMap::default();
     for pair in linked.forward_backward() {
-        let [forward, backward] = [pair.forward, pair.backward].map(|row| events.track[row as usize]);
-        served.entry(backward).or_default().push((events.start[pair.backward as usize], forward));
+        let [forward, backward] = [pair.forward, pair.backward].map(|row| events.track.at(row as usize));
+        served.entry(backward).or_default().push((events.start.at(pair.backward as usize), forward));
     }
     served.retain(|thread, served| served.iter().any(|(_, forward)| forward != thread));
     served.values_mut().for_each(|served| sort::ascending(served));
@@ -233,8 +234,8 @@ fn times(linked: &LinkedTrace, is_it: impl Fn(usize) -> bool) -> FxHashMap<Track
         if !is_it(row) || linked.trace.is_on_device(row) {
             continue;
         }
-        let (start, end) = (events.start[row], events.end(row));
-        let ThreadTimes(of_track) = times.entry(events.track[row]).or_default();
+        let (start, end) = (events.start.at(row), events.end(row));
+        let ThreadTimes(of_track) = times.entry(events.track.at(row)).or_default();
         match of_track.last_mut().filter(|(_, until)| start <= *until) {
             Some((_, until)) => *until = (*until).max(end),
             None => of_track.push((start, end)),

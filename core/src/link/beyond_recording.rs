@@ -30,30 +30,30 @@ pub(super) fn shortened(trace: &Trace) -> Vec<(u32, Dur)> {
     let last = recording(trace).map_or(last, |span| span.end.max(last));
     let starts = KindStarts::of(trace);
     let shorter = |row: u32| {
-        let start = events.start[row as usize];
+        let start = events.start.at(row as usize);
         let next = if trace.is_on_device(row as usize) { None } else { starts.after(trace, row) };
         (row, next.map_or(last, |next| next.min(last)).since(start))
     };
-    rows.into_iter().map(shorter).filter(|(row, dur)| *dur < events.dur[*row as usize]).collect()
+    rows.into_iter().map(shorter).filter(|(row, dur)| *dur < events.dur.at(*row as usize)).collect()
 }
 
 /// Events of any kind that last for more than a day, unless the file is as long.
 fn immense(trace: &Trace) -> Vec<u32> {
     let events = &trace.events;
-    if !events.dur.iter().any(|dur| *dur > IMMENSE) {
+    if !events.dur.iter().any(|dur| dur > IMMENSE) {
         return Vec::new();
     }
     let (first, last) = (events.start.iter().min(), events.start.iter().max());
-    if first.zip(last).is_none_or(|(first, last)| last.since(*first) > IMMENSE) {
+    if first.zip(last).is_none_or(|(first, last)| last.since(first) > IMMENSE) {
         return Vec::new();
     }
-    (0..events.len()).filter(|row| events.dur[*row] > IMMENSE).map(|row| row as u32).collect()
+    (0..events.len()).filter(|row| events.dur.at(*row) > IMMENSE).map(|row| row as u32).collect()
 }
 
 /// Calls and device work that last longer than the recorder ran, or much longer than all else.
 fn longer_than_recording(trace: &Trace) -> Vec<u32> {
     let longer = |limit: Dur| -> Vec<u32> {
-        let is_longer = |row: &usize| trace.events.dur[*row] > limit && is_bound(trace, *row);
+        let is_longer = |row: &usize| trace.events.dur.at(*row) > limit && is_bound(trace, *row);
         (0..trace.events.len()).filter(is_longer).map(|row| row as u32).collect()
     };
     if let Some(span) = recording(trace) {
@@ -63,12 +63,12 @@ fn longer_than_recording(trace: &Trace) -> Vec<u32> {
         return Vec::new();
     };
     let much_longer = |range: Dur| Dur(range.0.saturating_mul(MUCH_LONGER).max(LONG.0));
-    let rows = longer(much_longer(last.since(*first)));
+    let rows = longer(much_longer(last.since(first)));
     let others = if rows.is_empty() { None } else { end_of_others(trace, &rows) };
-    let Some(others) = others.map(|end| end.since(*first)).filter(|others| *others >= MOMENT) else {
+    let Some(others) = others.map(|end| end.since(first)).filter(|others| *others >= MOMENT) else {
         return Vec::new();
     };
-    rows.into_iter().filter(|row| trace.events.dur[*row as usize] > much_longer(others)).collect()
+    rows.into_iter().filter(|row| trace.events.dur.at(*row as usize) > much_longer(others)).collect()
 }
 
 /// Whether the recorder ends an event of this kind. Annotations and functions may have begun
@@ -83,11 +83,11 @@ fn recording(trace: &Trace) -> Option<TimeRange> {
     let category = trace.strings.get(b"Trace")?;
     let events = &trace.events;
     let is_span = |row: &usize| {
-        events.category[*row] == category && events.dur[*row].0 > 0 && trace.event_name(*row).contains("Profiler")
+        events.category.at(*row) == category && events.dur.at(*row).0 > 0 && trace.event_name(*row).contains("Profiler")
     };
     let spans = (0..events.len()).filter(is_span);
     let range = spans
-        .map(|row| TimeRange { start: events.start[row], end: events.end(row) })
+        .map(|row| TimeRange { start: events.start.at(row), end: events.end(row) })
         .reduce(|all, one| TimeRange { start: all.start.min(one.start), end: all.end.max(one.end) });
     range.filter(|range| range.dur() <= IMMENSE)
 }
@@ -96,7 +96,7 @@ fn recording(trace: &Trace) -> Option<TimeRange> {
 fn end_of_others(trace: &Trace, rows: &[u32]) -> Option<Ts> {
     let events = &trace.events;
     let end = |row: usize| {
-        if rows.binary_search(&(row as u32)).is_ok() { events.start[row] } else { events.end(row) }
+        if rows.binary_search(&(row as u32)).is_ok() { events.start.at(row) } else { events.end(row) }
     };
     if rows.is_empty() { None } else { (0..events.len()).map(end).max() }
 }
@@ -109,7 +109,7 @@ impl KindStarts {
         let events = &trace.events;
         let mut starts: FxHashMap<_, Vec<Ts>> = FxHashMap::default();
         for row in 0..events.len() {
-            starts.entry((events.track[row], events.kind[row])).or_default().push(events.start[row]);
+            starts.entry((events.track.at(row), events.kind[row])).or_default().push(events.start.at(row));
         }
         starts.values_mut().for_each(|starts| sort::ascending(starts));
         Self(starts)
@@ -118,7 +118,7 @@ impl KindStarts {
     /// The next start of an event of the same kind on the track.
     fn after(&self, trace: &Trace, row: u32) -> Option<Ts> {
         let (events, row) = (&trace.events, row as usize);
-        let starts = self.0.get(&(events.track[row], events.kind[row]))?;
-        starts.get(starts.partition_point(|start| *start <= events.start[row])).copied()
+        let starts = self.0.get(&(events.track.at(row), events.kind[row]))?;
+        starts.get(starts.partition_point(|start| *start <= events.start.at(row))).copied()
     }
 }

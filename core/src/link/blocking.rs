@@ -31,7 +31,7 @@ pub(super) fn blocking_edges(trace: &Trace, links: &Links) -> Vec<Edge> {
     let (events, ended) = (&trace.events, ended(trace));
     let mut waits = TextCache::new(&trace.strings, vendor::synchronizes);
     let edge = |call: usize| {
-        let is_wait = waits.of(events.name[call]);
+        let is_wait = waits.of(events.name.at(call));
         let source = if is_wait { waited_for(trace, links, &ended, call) } else { own_copy(trace, links, call) }?;
         Some(Edge::between(EdgeKind::Sync, LinkMethod::EndedInside, source, call as u32))
     };
@@ -54,7 +54,7 @@ fn waited_for(trace: &Trace, links: &Links, ended: &[(Ts, u32)], call: usize) ->
         return None;
     }
     let num_ended = ended.partition_point(|(end, _)| *end <= events.end(call));
-    let inside = ended[..num_ended].iter().rev().take(MAX_PASSED).take_while(|(end, _)| *end > events.start[call]);
+    let inside = ended[..num_ended].iter().rev().take(MAX_PASSED).take_while(|(end, _)| *end > events.start.at(call));
     // After a recorded event, its stream may have more work.
     let is_of_event = vendor::synchronizes_event(trace.event_name(call));
     let is_left = |row: usize| next_on_stream(trace, links, row).is_some_and(|next| outlasts(trace, links, next, call));
@@ -65,8 +65,8 @@ fn waited_for(trace: &Trace, links: &Links, ended: &[(Ts, u32)], call: usize) ->
 /// The work after this on its stream.
 fn next_on_stream(trace: &Trace, links: &Links, row: usize) -> Option<usize> {
     let events = &trace.events;
-    let rows = links.nesting.track_rows(events.track[row]);
-    let after = rows.partition_point(|other| events.start[*other as usize] <= events.start[row]);
+    let rows = links.nesting.track_rows(events.track.at(row));
+    let after = rows.partition_point(|other| events.start.at(*other as usize) <= events.start.at(row));
     rows[after..]
         .iter()
         .take(MAX_PASSED)
@@ -88,7 +88,7 @@ fn is_enqueued_before(trace: &Trace, links: &Links, row: usize, call: usize) -> 
         .launch
         .get(row)
         .map_or_else(|| number().is_none(), |launch| trace.process_of(launch as usize) == trace.process_of(call));
-    is_own && enqueued(trace, links, row) < events.start[call]
+    is_own && enqueued(trace, links, row) < events.start.at(call)
 }
 
 /// The copy that a call enqueued and that began and ended while the call lasted, as all else did
@@ -103,6 +103,6 @@ fn own_copy(trace: &Trace, links: &Links, call: usize) -> Option<u32> {
         events.kind[*row] == EventKind::Copy && !is_free
     };
     let last = work().max_by_key(|row| events.end(*row)).filter(is_copy)?;
-    let is_inside = |row: usize| events.start[call] <= events.start[row] && events.end(row) <= events.end(call);
+    let is_inside = |row: usize| events.start.at(call) <= events.start.at(row) && events.end(row) <= events.end(call);
     work().all(is_inside).then_some(last as u32)
 }

@@ -1,6 +1,6 @@
 //! Nodes of the Execution Trace in call order, with their nested calls.
 
-use crate::id::OptionalColumn;
+use crate::column::OptionalColumn;
 use crate::sort;
 use crate::trace::node::Node;
 

@@ -35,7 +35,7 @@ impl CrowdedNumber {
         let mut crowd = Self::default();
         for row in rows {
             let external = trace.args.identifier(&trace.strings, trace.events.args(row as usize), ArgKey::ExternalId);
-            let launch = (trace.events.start[row as usize], crowd.len, row);
+            let launch = (trace.events.start.at(row as usize), crowd.len, row);
             for scope in ProcessScope::of_host(trace, trace.process_of(row as usize)) {
                 crowd.launches.entry((scope, None)).or_default().push(launch);
                 if external.is_some() {
@@ -55,7 +55,7 @@ impl CrowdedNumber {
     /// The launch in one of the scopes that is rather that of a device event than the others: it
     /// has its `External id`, or else is the last before it.
     pub(super) fn nearest(&self, trace: &Trace, device: usize, scopes: &[ProcessScope]) -> Option<u32> {
-        let start = trace.events.start[device];
+        let start = trace.events.start.at(device);
         let external = trace.args.identifier(&trace.strings, trace.events.args(device), ArgKey::ExternalId);
         let of = |scope: &ProcessScope, id: Option<u64>| self.launches.get(&(*scope, id))?.last_before(start);
         let named = scopes.iter().filter_map(|scope| of(scope, Some(external?)));

@@ -9,7 +9,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::call_order::CallOrder;
 use super::storage::{StorageRegion, StorageWriters};
-use crate::id::{OptionalColumn, StrId};
+use crate::column::OptionalColumn;
+use crate::id::StrId;
 use crate::sort;
 use crate::trace::Trace;
 use crate::trace::node::Node;

@@ -19,18 +19,18 @@ pub struct DeviceTime {
 pub(super) fn attribute(trace: &Trace, links: &Links) -> DeviceTime {
     let (events, nesting) = (&trace.events, &links.nesting);
     let (mut self_ns, mut total_ns) = (vec![0_i64; events.len()], vec![0_i64; events.len()]);
-    let track = |row: u32| events.track[row as usize];
+    let track = |row: u32| events.track.at(row as usize);
     for row in (0..events.len()).filter(|row| events.kind[*row].is_device_work()) {
         // The operator that captured the kernel of a graph did not run it.
         let owner = links.operator.get(row).filter(|_| !links.is_captured(trace, row));
         if let Some(owner) = owner {
-            add_ns(&mut self_ns[owner as usize], events.dur[row].0);
+            add_ns(&mut self_ns[owner as usize], events.dur.at(row).0);
         }
         let launch = links.launch.get(row);
         // A runtime with a track of its own launches outside the operator: both sides sum the work.
         let is_apart = |owner: &u32| launch.is_none_or(|launch| track(*owner) != track(launch));
         for host in launch.into_iter().chain(owner.filter(is_apart)) {
-            add_ns(&mut total_ns[host as usize], events.dur[row].0);
+            add_ns(&mut total_ns[host as usize], events.dur.at(row).0);
         }
     }
     // Children come after their parents in this order.

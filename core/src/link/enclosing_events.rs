@@ -5,7 +5,8 @@ use rustc_hash::FxHashMap;
 use super::forward_backward::ForwardBackward;
 use super::frame_origin::FrameOrigin;
 use super::links::Links;
-use crate::id::{OptionalColumn, StrId};
+use crate::column::OptionalColumn;
+use crate::id::StrId;
 use crate::trace::Trace;
 use crate::trace::arg_key::ArgKey;
 use crate::trace::kind::EventKind;
@@ -72,7 +73,7 @@ fn lines(trace: &Trace, links: &Links, frame: &OptionalColumn) -> OptionalColumn
     let mut line = OptionalColumn::empty(trace.events.len());
     let mut known: FxHashMap<StrId, Option<FrameOrigin>> = FxHashMap::default();
     let mut origin =
-        |row: usize| *known.entry(trace.events.name[row]).or_insert_with(|| FrameOrigin::of(trace.event_name(row)));
+        |row: usize| *known.entry(trace.events.name.at(row)).or_insert_with(|| FrameOrigin::of(trace.event_name(row)));
     // Parents come before their children in this order.
     for row in links.nesting.order.iter().map(|row| *row as usize) {
         let outer = frame.get(row).and_then(|frame| line.get(frame as usize));

@@ -16,6 +16,6 @@ pub(super) fn count_events(
         count += 1;
         first.get_or_insert(row);
     }
-    let event = first.map(|row| u64::from(trace.events.position[row]));
+    let event = first.map(|row| u64::from(trace.events.position.at(row)));
     warnings.push_many(kind, count, || Position { event, ..Position::default() });
 }

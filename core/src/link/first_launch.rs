@@ -3,7 +3,8 @@
 use rustc_hash::FxHashMap;
 
 use super::launch_index::LaunchIndex;
-use crate::id::{OptionalColumn, StrId};
+use crate::column::OptionalColumn;
+use crate::id::StrId;
 use crate::time::Ts;
 use crate::trace::Trace;
 use crate::trace::arg_key::ArgKey;
@@ -49,7 +50,7 @@ struct FirstCalls {
 
 impl FirstCalls {
     fn add(&mut self, trace: &Trace, row: usize) {
-        let start = trace.events.start[row];
+        let start = trace.events.start.at(row);
         self.start = Some(self.start.map_or(start, |first| first.min(start)));
         if trace.events.kind[row] == EventKind::Launch {
             self.has_launch = true;
@@ -102,7 +103,7 @@ impl FirstLaunch {
         if !calls.has_launch {
             return UnlaunchedReason::NoLaunches;
         }
-        let is_early = calls.start.is_some_and(|start| trace.events.start[row] < start);
+        let is_early = calls.start.is_some_and(|start| trace.events.start.at(row) < start);
         match trace.correlation_id(row) {
             Some(id) if is_early || calls.first_id.is_some_and(|first| id < first) => UnlaunchedReason::LaunchedBefore,
             Some(_) => UnlaunchedReason::LaunchMissing,

@@ -45,8 +45,8 @@ const FEW: usize = 8;
 impl<'a> FlowTargets<'a> {
     pub(super) fn new(trace: &'a Trace, rows: impl Iterator<Item = usize>) -> Self {
         let events = &trace.events;
-        let mut rows: Vec<_> = rows.map(|row| (events.track[row], events.start[row], row as u32)).collect();
-        sort::by_key(&mut rows, |(track, start, row)| (*track, *start, events.position[*row as usize]));
+        let mut rows: Vec<_> = rows.map(|row| (events.track.at(row), events.start.at(row), row as u32)).collect();
+        sort::by_key(&mut rows, |(track, start, row)| (*track, *start, events.position.at(*row as usize)));
         let (passed, passed_shortest) = (PassedPlaces::default(), PassedPlaces::default());
         Self { trace, rows, shortest: OnceCell::new(), passed, passed_shortest }
     }
@@ -67,7 +67,8 @@ impl<'a> FlowTargets<'a> {
         let here = first..first + num;
         let is_at = |place: usize| is_it(self.rows[place].2);
         let positions = &self.trace.events.position;
-        let num_before = self.rows[here.clone()].partition_point(|(.., row)| positions[*row as usize] < end.position);
+        let num_before =
+            self.rows[here.clone()].partition_point(|(.., row)| positions.at(*row as usize) < end.position);
         let before = self.passed.last(first..first + num_before, is_at);
         let place = before.or_else(|| {
             let shortest = self.shortest();
@@ -82,7 +83,7 @@ impl<'a> FlowTargets<'a> {
             let mut places: Vec<u32> = (0..self.rows.len() as u32).collect();
             sort::by_key(&mut places, |place| {
                 let (track, start, row) = self.rows[*place as usize];
-                (track, start, Reverse(self.trace.events.dur[row as usize]), *place)
+                (track, start, Reverse(self.trace.events.dur.at(row as usize)), *place)
             });
             places
         })

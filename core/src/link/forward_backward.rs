@@ -100,7 +100,7 @@ impl NumberedOperators {
         // and one thread's backward operators are of one forward thread.
         let has_threads = (0..events.len()).any(|row| integer(row, ArgKey::ForwardThread).is_some());
         let thread = |row: usize| match integer(row, ArgKey::ForwardThread) {
-            None if !has_threads && is_backward(trace.event_name(row)) => -1 - i64::from(events.track[row].0),
+            None if !has_threads && is_backward(trace.event_name(row)) => -1 - i64::from(events.track.at(row).0),
             thread => thread.unwrap_or(0),
         };
         let numbers = |row: usize| {
@@ -113,9 +113,9 @@ impl NumberedOperators {
         let mut engine: FxHashSet<u32> = FxHashSet::default();
         for row in (0..events.len()).filter(is_operator) {
             let Some((number, thread)) = numbers(row) else { continue };
-            let (start, at) = (events.start[row], row as u32);
+            let (start, at) = (events.start.at(row), row as u32);
             if thread == 0 {
-                numbered.forward.push((number, events.track[row], start, at));
+                numbered.forward.push((number, events.track.at(row), start, at));
                 continue;
             }
             let process = trace.process_of(row);

@@ -51,11 +51,11 @@ impl HostLaunches {
             Some(((trace.correlation_id(at)?, trace.process_of(at)), row))
         };
         let mut launches: Vec<_> = launches.filter_map(key).collect();
-        sort::by_key(&mut launches, |(key, row)| (*key, events.start[*row as usize]));
+        sort::by_key(&mut launches, |(key, row)| (*key, events.start.at(*row as usize)));
         // A call of the driver inside one of the runtime may bear its number.
         let is_inside = |row: u32, other: u32| {
             let (row, other) = (row as usize, other as usize);
-            events.track[row] == events.track[other] && events.end(row) <= events.end(other)
+            events.track.at(row) == events.track.at(other) && events.end(row) <= events.end(other)
         };
         launches.dedup_by(|(key, row), (before, other)| key == before && is_inside(*row, *other));
         let processes = HostProcesses::new(trace, &launches, rows);
@@ -170,8 +170,8 @@ fn is_alike(trace: &Trace, host: u32, device: usize) -> bool {
 fn nearest(trace: &Trace, device: usize, launches: impl Iterator<Item = u32>) -> LaunchMatch {
     let external = |row: usize| trace.args.identifier(&trace.strings, trace.events.args(row), ArgKey::ExternalId);
     let rank = |host: u32| {
-        let start = trace.events.start[host as usize];
-        let is_before = start <= trace.events.start[device];
+        let start = trace.events.start.at(host as usize);
+        let is_before = start <= trace.events.start.at(device);
         let is_of_call = external(device).is_some_and(|id| external(host as usize) == Some(id));
         (is_of_call, is_before, if is_before { start.0 } else { i64::MIN })
     };

@@ -44,7 +44,7 @@ impl HostProcesses {
             None => (0..trace.events.len()).collect(),
         };
         // In a file in the order of time, calls of one rank may happen to follow those of another.
-        let is_by_time = rows.is_sorted_by_key(|row| trace.events.start[*row]);
+        let is_by_time = rows.is_sorted_by_key(|row| trace.events.start.at(*row));
         let (mut devices, calls): (Vec<_>, Vec<_>) = rows.into_iter().partition(|row| trace.is_on_device(*row));
         devices.retain(|row| trace.events.kind[*row].is_device_work());
         let blocks = if is_by_time { HostBlocks::default() } else { HostBlocks::of(trace, &hosts, &calls, &devices) };
@@ -52,7 +52,7 @@ impl HostProcesses {
         let pairs = if is_mixed {
             pairs_in_order(trace, launches, &devices)
         } else {
-            let place = |row: &usize| Some((*row, blocks.at(trace.events.position[*row])?));
+            let place = |row: &usize| Some((*row, blocks.at(trace.events.position.at(*row))?));
             devices.iter().filter_map(place).collect()
         };
         let mut votes: FxHashMap<StrId, FxHashMap<StrId, usize>> = FxHashMap::default();
@@ -72,7 +72,7 @@ impl HostProcesses {
     /// The host process of the work of a device event's process, if the file tells it.
     pub(super) fn of(&self, trace: &Trace, row: usize) -> Option<StrId> {
         let of_device = self.of_device.get(&trace.process_of(row)).copied();
-        of_device.or_else(|| self.blocks.at(trace.events.position[row]))
+        of_device.or_else(|| self.blocks.at(trace.events.position.at(row)))
     }
 
     /// Whether several host processes use the same ids, and their events alternate in the file.
@@ -146,7 +146,7 @@ impl HostBlocks {
     fn of(trace: &Trace, hosts: &FxHashSet<StrId>, calls: &[usize], devices: &[usize]) -> Self {
         let mut blocks: Vec<(u32, u32, StrId)> = Vec::new();
         for row in calls {
-            let (process, position) = (trace.process_of(*row), trace.events.position[*row]);
+            let (process, position) = (trace.process_of(*row), trace.events.position.at(*row));
             if let Some(block) = blocks.last_mut().filter(|block| block.2 == process) {
                 block.1 = position;
             } else if hosts.contains(&process) {
@@ -157,7 +157,7 @@ impl HostBlocks {
             }
         }
         // Work between two blocks is of the first, unless device work comes first in the file.
-        let positions = devices.iter().map(|row| trace.events.position[*row]);
+        let positions = devices.iter().map(|row| trace.events.position.at(*row));
         let (first, last) = (blocks.first().map_or(0, |block| block.0), blocks.last().map_or(0, |block| block.1));
         let comes_first = positions.clone().any(|at| at < first) && !positions.clone().any(|at| at > last);
         let mut starts: Vec<_> = blocks.iter().map(|(first, _, host)| (*first, *host)).collect();
@@ -179,7 +179,7 @@ impl HostBlocks {
 /// Device events with the process of their launch, if the first launch of a number is that of its
 /// first device event, and so on.
 fn pairs_in_order(trace: &Trace, launches: &[((u64, StrId), u32)], devices: &[usize]) -> Vec<(usize, StrId)> {
-    let start = |row: usize| trace.events.start[row];
+    let start = |row: usize| trace.events.start.at(row);
     let mut numbered: Vec<(u64, Ts, usize)> =
         devices.iter().filter_map(|row| Some((trace.correlation_id(*row)?, start(*row), *row))).collect();
     sort::ascending(&mut numbered);

@@ -3,7 +3,7 @@
 use super::late_step;
 use super::step_marker::{IterationSource, StepMarker, StepMarkers};
 use super::step_state::StepState;
-use crate::id::OptionalColumn;
+use crate::column::OptionalColumn;
 use crate::sort;
 use crate::time::{Dur, TimeRange, Ts};
 use crate::trace::Trace;
@@ -82,7 +82,7 @@ fn profiler_steps(trace: &Trace, rows: impl Iterator<Item = u32>) -> Vec<Iterati
     let events = &trace.events;
     let step = |row: u32| {
         let number = iteration_number(trace.event_name(row as usize))?;
-        let (start, dur) = (events.start[row as usize], events.dur[row as usize]);
+        let (start, dur) = (events.start.at(row as usize), events.dur.at(row as usize));
         Some(Iteration { number, event: row, start, dur, facts: StepFacts::default(), is_observed: false, state: None })
     };
     let mut iterations: Vec<Iteration> = rows.filter_map(step).collect();
@@ -105,7 +105,7 @@ fn remove_stub(trace: &Trace, iterations: &mut Vec<Iteration>) {
     };
     let mut has_work = vec![false; iterations.len()];
     for row in (0..trace.events.len()).filter(is_work) {
-        if let Some(at) = Iteration::at(iterations, trace.events.start[row]) {
+        if let Some(at) = Iteration::at(iterations, trace.events.start.at(row)) {
             has_work[at] = true;
         }
     }
@@ -126,10 +126,17 @@ const MIN_RATIO_TO_WORK: i64 = 2;
 pub(super) fn of_events(trace: &Trace, iterations: &[Iteration], launch: &OptionalColumn) -> OptionalColumn {
     let events = &trace.events;
     let mut column = OptionalColumn::empty(events.len());
+    let starts = |at: usize| iterations.get(at).map(|iteration| iteration.start);
+    // Mostly that of the row before.
+    let mut last = 0;
     for row in 0..events.len() {
-        let host = launch.get(row).map_or(row, |launch| launch as usize);
-        if let Some(at) = Iteration::at(iterations, events.start[host]) {
+        let time = events.start.at(launch.get(row).map_or(row, |launch| launch as usize));
+        let is_last = starts(last).is_some_and(|start| start <= time)
+            && starts(last + 1).is_none_or(|start| start > time)
+            && time < iterations[last].range().end;
+        if let Some(at) = if is_last { Some(last) } else { Iteration::at(iterations, time) } {
             column.set(row, at as u32);
+            last = at;
         }
     }
     column

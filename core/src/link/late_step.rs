@@ -51,7 +51,7 @@ pub(super) fn mend(trace: &Trace, iterations: &mut [Iteration]) -> Vec<usize> {
     let events = &trace.events;
     let is_call = |row: &usize| matches!(events.kind[*row], EventKind::Operator | EventKind::Annotation);
     for row in (0..events.len()).filter(is_call) {
-        let (track, start) = (events.track[row], events.start[row]);
+        let (track, start) = (events.track.at(row), events.start.at(row));
         let after = steps.partition_point(|step| (step.track, step.start) <= (track, start));
         let Some(id) = id(trace, row) else { continue };
         if let Some(step) = steps.get_mut(after)
@@ -81,7 +81,7 @@ pub(super) fn mend(trace: &Trace, iterations: &mut [Iteration]) -> Vec<usize> {
 
 /// The annotations in the order of their threads and of time; those without a number are left out.
 fn steps(trace: &Trace, iterations: &[Iteration]) -> Vec<StepAnnotation> {
-    let track = |at: usize| trace.events.track[iterations[at].event as usize];
+    let track = |at: usize| trace.events.track.at(iterations[at].event as usize);
     let mut order: Vec<usize> = (0..iterations.len()).collect();
     sort::by_key(&mut order, |at| (track(*at), iterations[*at].start, *at));
     let last = |place: usize| Some(*order.get(place.checked_sub(1)?)?);

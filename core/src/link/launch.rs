@@ -10,7 +10,7 @@ use super::host_launches::LaunchMatch;
 use super::launch_index::{LaunchIndex, is_launch};
 use super::link_method::LinkMethod;
 use super::surplus_kernels;
-use crate::id::OptionalColumn;
+use crate::column::OptionalColumn;
 use crate::sort;
 use crate::strings::TextCache;
 use crate::trace::Trace;
@@ -154,7 +154,7 @@ fn without_work(trace: &Trace, launches: &LaunchIndex, pairs: &[(u32, u32)]) -> 
         with.peek() == Some(&row)
     };
     let calls = launches.calls().iter().copied();
-    calls.filter(|row| enqueue.of(trace.events.name[*row as usize]) && !has_work(*row)).collect()
+    calls.filter(|row| enqueue.of(trace.events.name.at(*row as usize)) && !has_work(*row)).collect()
 }
 
 /// Counts device work without a launch: a defect where its launch has to be in the file.
@@ -253,13 +253,13 @@ fn external_rows(
     let mut copy = TextCache::new(&trace.strings, copies);
     let mut hosts: FxHashMap<(Option<u32>, u64, bool), Vec<usize>> = FxHashMap::default();
     for row in launches.calls().iter().map(|row| *row as usize) {
-        if let Some(id) = id(row).filter(|_| enqueue.of(trace.events.name[row])) {
-            hosts.entry((launches.label(trace, row), id, copy.of(trace.events.name[row]))).or_default().push(row);
+        if let Some(id) = id(row).filter(|_| enqueue.of(trace.events.name.at(row))) {
+            hosts.entry((launches.label(trace, row), id, copy.of(trace.events.name.at(row)))).or_default().push(row);
         }
     }
     for (key, mut work) in work {
         let Some(hosts) = hosts.get_mut(&key) else { continue };
-        let by_start = |row: &usize| (trace.events.start[*row], *row);
+        let by_start = |row: &usize| (trace.events.start.at(*row), *row);
         sort::by_key(&mut work, by_start);
         sort::by_key(hosts, by_start);
         match hosts.as_slice() {

@@ -46,7 +46,7 @@ pub(super) fn launch_groups(trace: &Trace) -> Vec<LaunchGroup> {
     let events = &trace.events;
     let mut groups: Vec<LaunchGroup> = Vec::new();
     for row in &calls.work {
-        let (start, end) = (events.start[*row as usize], events.end(*row as usize));
+        let (start, end) = (events.start.at(*row as usize), events.end(*row as usize));
         match groups.last_mut() {
             Some(last) if start < last.end => last.end = last.end.max(end),
             _ => groups.push(LaunchGroup { row: *row, track, start, end }),
@@ -64,7 +64,7 @@ pub(super) fn launch_groups(trace: &Trace) -> Vec<LaunchGroup> {
         is_inside
     });
     for wait in calls.waits {
-        let (start, end) = (events.start[wait as usize], events.end(wait as usize));
+        let (start, end) = (events.start.at(wait as usize), events.end(wait as usize));
         let after = groups.partition_point(|group| group.start <= start);
         let next = groups.get(after).map_or(end, |next| next.start);
         let Some(last) = after.checked_sub(1).map(|at| &mut groups[at]) else { continue };
@@ -104,11 +104,11 @@ impl LoopCalls {
         for row in (0..events.len()).filter(|row| !trace.is_on_device(*row)) {
             let counts = match events.kind[row] {
                 EventKind::Operator => &mut num_operators,
-                EventKind::Launch if is_enqueueing.of(events.name[row]) => &mut num_launches,
+                EventKind::Launch if is_enqueueing.of(events.name.at(row)) => &mut num_launches,
                 _ => continue,
             };
             is_work[row] = true;
-            *counts.entry(events.track[row]).or_default() += 1;
+            *counts.entry(events.track.at(row)).or_default() += 1;
         }
         let counts = if num_launches.is_empty() { num_operators } else { num_launches };
         let Some((busiest, most)) = counts.iter().max_by_key(|(track, count)| (**count, Reverse(**track))) else {
@@ -120,9 +120,9 @@ impl LoopCalls {
             process(track) == process(busiest) && count.saturating_mul(MIN_PART) >= *most
         };
         let is_call = |row: &usize| matches!(events.kind[*row], EventKind::Operator | EventKind::Launch);
-        let rows = (0..events.len()).filter(|row| is_call(row) && is_of_loop(&events.track[*row]));
+        let rows = (0..events.len()).filter(|row| is_call(row) && is_of_loop(&events.track.at(*row)));
         let mut rows: Vec<u32> = rows.map(|row| row as u32).collect();
-        sort::by_key(&mut rows, |row| (events.start[*row as usize], Reverse(events.end(*row as usize))));
+        sort::by_key(&mut rows, |row| (events.start.at(*row as usize), Reverse(events.end(*row as usize))));
         let (work, waits) = rows.into_iter().partition(|row| is_work[*row as usize]);
         Self { busiest: Some(*busiest), work, waits }
     }

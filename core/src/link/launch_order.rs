@@ -13,14 +13,14 @@ pub(super) fn early(trace: &Trace, launched: &LaunchedEvents) -> Vec<u32> {
     let events = &trace.events;
     let rounding = if trace.has_coarse_times { 2 * ROUNDING_NS } else { ROUNDING_NS };
     let is_early = |(launch, device): &&(u32, u32)| {
-        let lead = events.start[*launch as usize].since(events.start[*device as usize]).0;
+        let lead = events.start.at(*launch as usize).since(events.start.at(*device as usize)).0;
         lead > rounding && events.kind[*device as usize].is_device_work()
     };
     let mut rows: Vec<u32> = launched.pairs().iter().filter(is_early).map(|(_, device)| *device).collect();
     if !rows.is_empty() {
         // Work without a time of its own was moved to the start of the trace, with duration 0.
-        let first = events.start.iter().copied().min();
-        rows.retain(|row| events.dur[*row as usize].0 > 0 || Some(events.start[*row as usize]) != first);
+        let first = events.start.iter().min();
+        rows.retain(|row| events.dur.at(*row as usize).0 > 0 || Some(events.start.at(*row as usize)) != first);
     }
     sort::ascending(&mut rows);
     rows

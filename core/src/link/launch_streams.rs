@@ -62,19 +62,19 @@ impl<'a> LaunchStreams<'a> {
         };
         for (launch, device) in links.launched.pairs() {
             if trace.events.kind[*device as usize].is_device_work() {
-                streams.add(*launch as usize, trace.events.track[*device as usize]);
+                streams.add(*launch as usize, trace.events.track.at(*device as usize));
             }
         }
         let is_work = |row: &usize| trace.events.kind[*row].is_device_work() && trace.is_on_device(*row);
         if streams.of_processes.is_empty() {
-            streams.of_others = (0..trace.events.len()).filter(is_work).map(|row| trace.events.track[row]).collect();
+            streams.of_others = (0..trace.events.len()).filter(is_work).map(|row| trace.events.track.at(row)).collect();
         }
         streams
     }
 
     fn add(&mut self, launch: usize, stream: TrackId) {
-        let (thread, process) = (self.trace.events.track[launch], self.trace.process_of(launch));
-        let work = self.work.of(self.trace.events.name[launch]);
+        let (thread, process) = (self.trace.events.track.at(launch), self.trace.process_of(launch));
+        let work = self.work.of(self.trace.events.name.at(launch));
         let owner = self.owner(launch);
         if let Some((name, _)) = owner {
             insert(&mut self.of_owners, (thread, name, work), stream);
@@ -91,15 +91,15 @@ impl<'a> LaunchStreams<'a> {
     /// latter.
     fn owner(&mut self, launch: usize) -> Option<(StrId, bool)> {
         let owner = self.links.operator.get(launch)? as usize;
-        let name = self.trace.events.name[owner];
+        let name = self.trace.events.name.at(owner);
         let communicates = self.communicates.of(name);
         (communicates || self.trace.events.kind[owner] == EventKind::Operator).then_some((name, communicates))
     }
 
     /// Streams on which the work of a launch can have run.
     pub(super) fn possible(&mut self, launch: usize) -> PossibleStreams<'_> {
-        let (thread, process) = (self.trace.events.track[launch], self.trace.process_of(launch));
-        let work = self.work.of(self.trace.events.name[launch]);
+        let (thread, process) = (self.trace.events.track.at(launch), self.trace.process_of(launch));
+        let work = self.work.of(self.trace.events.name.at(launch));
         let owner = self.owner(launch);
         let of_owner = owner.and_then(|(name, _)| {
             let of_thread = self.of_owners.get(&(thread, name, work));

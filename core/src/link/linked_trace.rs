@@ -204,7 +204,7 @@ impl LinkedTrace {
     pub fn lead(&self, launch: u32, device: u32) -> Option<Dur> {
         let starts = &self.trace.events.start;
         let is_early = self.links.early_work.binary_search(&device).is_ok();
-        is_early.then(|| starts[launch as usize].since(starts[device as usize]))
+        is_early.then(|| starts.at(launch as usize).since(starts.at(device as usize)))
     }
 
     /// Device time in each node and all nodes inside it, in nanoseconds, where events tell it; when
@@ -271,7 +271,7 @@ impl LinkedTrace {
     /// Time in an event that is in none of its children, in nanoseconds; a device event's whole
     /// duration.
     pub fn self_ns(&self, row: usize) -> i64 {
-        self.trace.events.dur[row].0.saturating_sub(self.children_ns()[row]).max(0)
+        self.trace.events.dur.at(row).0.saturating_sub(self.children_ns()[row]).max(0)
     }
 }
 

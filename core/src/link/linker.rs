@@ -53,7 +53,7 @@ pub(super) fn link(trace: &Trace, max_threads: usize) -> Links {
 }
 
 fn count_odd_durations(trace: &Trace, warnings: &mut Warnings) {
-    let rows = (0..trace.events.len()).filter(|row| trace.events.dur[*row].0 == 0);
+    let rows = (0..trace.events.len()).filter(|row| trace.events.dur.at(*row).0 == 0);
     count_events(trace, WarningKind::ZeroDuration, rows, warnings);
     count_events(trace, WarningKind::ImmenseTime, immense(trace), warnings);
 }
@@ -62,11 +62,11 @@ fn count_odd_durations(trace: &Trace, warnings: &mut Warnings) {
 /// so long after the first start.
 fn immense(trace: &Trace) -> impl Iterator<Item = usize> {
     let (start, dur) = (&trace.events.start, &trace.events.dur);
-    let first = i128::from(start.iter().copied().min().unwrap_or_default().0.min(0));
+    let first = i128::from(start.iter().min().unwrap_or_default().0.min(0));
     let mut sum = 0_i128;
     (0..start.len()).filter(move |row| {
-        let dur = i128::from(dur[*row].0);
+        let dur = i128::from(dur.at(*row).0);
         sum += dur;
-        sum.max(i128::from(start[*row].0) + dur - first) > i128::from(i64::MAX)
+        sum.max(i128::from(start.at(*row).0) + dur - first) > i128::from(i64::MAX)
     })
 }

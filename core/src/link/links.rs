@@ -7,7 +7,7 @@ use super::nesting::Nesting;
 use super::node::NodeLinks;
 use super::owner::NamedOwner;
 use super::step_marker::IterationSource;
-use crate::id::OptionalColumn;
+use crate::column::OptionalColumn;
 use crate::trace::Trace;
 use crate::trace::arg_key::ArgKey;
 use crate::warning::Warnings;

@@ -9,7 +9,8 @@ use super::enqueued_work::EnqueuedWork;
 use super::launch::LaunchedEvents;
 use super::nesting::Nesting;
 use super::unlinked_work;
-use crate::id::{OptionalColumn, StrId};
+use crate::column::OptionalColumn;
+use crate::id::StrId;
 use crate::sort;
 use crate::strings::TextCache;
 use crate::time::{TimeRange, Ts};
@@ -39,7 +40,7 @@ pub(super) fn find(
     }
     let mut work = TextCache::new(&trace.strings, EnqueuedWork::of);
     let captures = Captures::of(trace, launched);
-    let is_lost = |row: &u32| work.of(trace.events.name[*row as usize]).is_some() && !captures.contain(trace, *row);
+    let is_lost = |row: &u32| work.of(trace.events.name.at(*row as usize)).is_some() && !captures.contain(trace, *row);
     let (lost, mut others): (Vec<_>, Vec<_>) = outer.into_iter().partition(is_lost);
     let (lost, unnumbered) = unlinked_work::leave_out(trace, launch, launched, lost);
     others.extend(unnumbered);
@@ -78,10 +79,10 @@ pub(crate) fn is_inner_launch(
     let is_launch = |parent: usize| trace.events.kind[parent] == EventKind::Launch;
     // In files of whole microseconds a short call may only seem to be inside of the one before.
     let is_around = |parent: usize| {
-        trace.events.start[row] < trace.events.end(parent)
+        trace.events.start.at(row) < trace.events.end(parent)
             || trace.correlation_id(row).is_some_and(|id| trace.correlation_id(parent) == Some(id))
     };
-    parent.is_some_and(|parent| is_launch(parent) && enqueues.of(trace.events.name[parent]) && is_around(parent))
+    parent.is_some_and(|parent| is_launch(parent) && enqueues.of(trace.events.name.at(parent)) && is_around(parent))
 }
 
 /// When each process captured graphs.
@@ -110,9 +111,9 @@ impl Captures {
         let mut call = TextCache::new(&trace.strings, capture_call);
         let mut calls: FxHashMap<StrId, Vec<(Ts, Ts, CaptureCall)>> = FxHashMap::default();
         for row in (0..events.len()).filter(|row| events.kind[*row] == EventKind::Launch) {
-            if let Some(call) = call.of(events.name[row]) {
+            if let Some(call) = call.of(events.name.at(row)) {
                 let process = calls.entry(trace.process_of(row)).or_default();
-                process.push((events.start[row], events.end(row), call));
+                process.push((events.start.at(row), events.end(row), call));
             }
         }
         if calls.is_empty() {
@@ -134,7 +135,7 @@ impl Captures {
     /// Whether a launch only added to a graph. Threads of one process capture together, as the
     /// backward pass does.
     fn contain(&self, trace: &Trace, row: u32) -> bool {
-        let start = trace.events.start[row as usize];
+        let start = trace.events.start.at(row as usize);
         let ranges = self.0.get(&trace.process_of(row as usize)).map_or(&[][..], Vec::as_slice);
         let at = ranges.partition_point(|range| range.start <= start);
         at.checked_sub(1).is_some_and(|at| start < ranges[at].end)

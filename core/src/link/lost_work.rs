@@ -98,11 +98,11 @@ impl LostWork {
     /// Adds work whose kind is not known, but its stream and its time.
     fn add_unknown(&mut self, trace: &Trace, work: &[(u32, Stream)]) {
         let events = &trace.events;
-        let time = |row: u32| TimeRange { start: events.start[row as usize], end: events.end(row as usize) };
+        let time = |row: u32| TimeRange { start: events.start.at(row as usize), end: events.end(row as usize) };
         self.unknown = work.iter().map(|(row, _)| (*row, time(*row))).collect();
         let mut places: Vec<(UnknownPlace, u32)> = work.iter().map(|(row, on)| (place(*on), *row)).collect();
-        sort::by_key(&mut places, |(on, row)| (*on, events.start[*row as usize], *row));
-        self.unknown_starts = places.iter().map(|(on, row)| (*on, events.start[*row as usize])).collect();
+        sort::by_key(&mut places, |(on, row)| (*on, events.start.at(*row as usize), *row));
+        self.unknown_starts = places.iter().map(|(on, row)| (*on, events.start.at(*row as usize))).collect();
         for on_stream in places.chunk_by(|one, next| one.0 == next.0) {
             let (on, ranges) = (on_stream[0].0, || on_stream.iter().map(|(_, row)| time(*row)));
             let tracks = trace.tracks.iter().enumerate().filter(|(_, track)| track.stream.map(place) == Some(on));
@@ -122,7 +122,7 @@ impl LostWork {
     fn cut_short(&mut self, trace: &Trace) {
         let (events, time) = (&trace.events, trace.range());
         let work = (0..events.len()).filter(|row| events.kind[*row].is_device_work());
-        let tracks: FxHashSet<TrackId> = work.map(|row| events.track[row]).collect();
+        let tracks: FxHashSet<TrackId> = work.map(|row| events.track.at(row)).collect();
         self.is_all = tracks.is_empty();
         for track in tracks {
             self.by_track.insert(track, vec![time]);
@@ -137,8 +137,8 @@ impl LostWork {
             return true;
         }
         let events = &trace.events;
-        let Some(starts) = self.starts.get(&events.track[row]) else { return false };
-        let after = starts.partition_point(|start| *start < events.start[row]);
+        let Some(starts) = self.starts.get(&events.track.at(row)) else { return false };
+        let after = starts.partition_point(|start| *start < events.start.at(row));
         starts.get(after).is_some_and(|start| *start < events.end(row))
     }
 
@@ -161,7 +161,7 @@ pub(super) fn find(trace: &Trace, links: &Links, communicates: fn(&str) -> bool)
     if rows.is_empty() && unknown.is_empty() && !is_cut {
         return LostWork::default();
     }
-    sort::by_key(&mut rows, |row| (trace.events.start[*row as usize], *row));
+    sort::by_key(&mut rows, |row| (trace.events.start.at(*row as usize), *row));
     let (mut streams, later) = (LaunchStreams::of(trace, links, communicates), LaterWork::of(trace, links));
     let synchronized = Synchronizations::of(trace);
     let whole_end = trace.range().end;
@@ -170,10 +170,10 @@ pub(super) fn find(trace: &Trace, links: &Links, communicates: fn(&str) -> bool)
     // By the place of a set of streams, which many launches share.
     let mut on_many: FxHashMap<usize, (BTreeSet<TrackId>, TimeRange)> = FxHashMap::default();
     for launch in rows {
-        let thread = trace.events.track[launch as usize];
+        let thread = trace.events.track.at(launch as usize);
         let is_known = streams.knows(thread);
         let possible = streams.possible(launch as usize);
-        let start = trace.events.start[launch as usize];
+        let start = trace.events.start.at(launch as usize);
         let until = |end: Ts| TimeRange { start, end: end.max(start) };
         let latest = synchronized.end_after(trace, launch).unwrap_or(whole_end);
         let mut last = if possible.are_all { start } else { latest };
@@ -254,8 +254,8 @@ impl LaterWork {
         for (launch, device) in links.launched.pairs() {
             let (launch, device) = (*launch as usize, *device as usize);
             if events.kind[device].is_device_work() {
-                let work = (events.start[launch], events.start[device]);
-                streams.entry(events.track[device]).or_default().push(work);
+                let work = (events.start.at(launch), events.start.at(device));
+                streams.entry(events.track.at(device)).or_default().push(work);
             }
         }
         for work in streams.values_mut() {
@@ -291,8 +291,8 @@ impl Synchronizations {
         let mut is_wait = TextCache::new(&trace.strings, is_wait);
         let mut calls: FxHashMap<StrId, Vec<(Ts, Ts)>> = FxHashMap::default();
         for row in (0..events.len()).filter(|row| events.kind[*row] == EventKind::Launch && !trace.is_on_device(*row)) {
-            if is_wait.of(events.name[row]) {
-                calls.entry(trace.process_of(row)).or_default().push((events.start[row], events.end(row)));
+            if is_wait.of(events.name.at(row)) {
+                calls.entry(trace.process_of(row)).or_default().push((events.start.at(row), events.end(row)));
             }
         }
         for calls in calls.values_mut() {
@@ -310,7 +310,7 @@ impl Synchronizations {
     fn end_after(&self, trace: &Trace, launch: u32) -> Option<Ts> {
         let calls = self.0.get(&trace.process_of(launch as usize))?;
         calls
-            .get(calls.partition_point(|(start, _)| *start <= trace.events.start[launch as usize]))
+            .get(calls.partition_point(|(start, _)| *start <= trace.events.start.at(launch as usize)))
             .map(|(_, end)| *end)
     }
 }

@@ -173,7 +173,7 @@ fn communicating(linked: &LinkedTrace, hosts: &[StrId]) -> FxHashSet<StrId> {
     let iterations = linked.links.iterations.iter().map(|iteration| iteration.event as usize);
     let operators = (0..trace.events.len()).filter(|row| trace.events.kind[*row] == EventKind::Operator);
     let mut communicates = TextCache::new(&trace.strings, communicates);
-    let communications = operators.filter(|row| communicates.of(trace.events.name[*row]));
+    let communications = operators.filter(|row| communicates.of(trace.events.name.at(*row)));
     let processes = iterations.chain(communications).map(|row| trace.process_of(row));
     processes.filter(|process| hosts.binary_search(process).is_ok()).collect()
 }

@@ -9,7 +9,9 @@ use rustc_hash::FxHashMap;
 
 use super::event_warnings::count_events;
 use super::lane::Lanes;
-use crate::id::{OptionalColumn, TrackId};
+use crate::column::Durs;
+use crate::column::OptionalColumn;
+use crate::id::TrackId;
 use crate::sort;
 use crate::time::{Dur, Ts, add_ns};
 use crate::trace::Trace;
@@ -43,7 +45,7 @@ impl Nesting {
     /// Row of the innermost event of a track that a time is inside of.
     pub(crate) fn around(&self, events: &EventTable, track: TrackId, time: Ts) -> Option<u32> {
         let rows = self.track_rows(track);
-        let last = rows.partition_point(|row| events.start[*row as usize] <= time).checked_sub(1)?;
+        let last = rows.partition_point(|row| events.start.at(*row as usize) <= time).checked_sub(1)?;
         std::iter::successors(Some(rows[last]), |row| self.parent.get(*row as usize))
             .find(|row| time < events.end(*row as usize))
     }
@@ -139,7 +141,7 @@ impl Nesting {
     }
 
     /// Time in the children of each event, summed.
-    pub(super) fn children_ns(&self, durs: &[Dur]) -> Vec<i64> {
+    pub(super) fn children_ns(&self, durs: &Durs) -> Vec<i64> {
         let mut sums = vec![0; durs.len()];
         for (row, dur) in durs.iter().enumerate() {
             if let Some(parent) = self.parent.get(row) {
@@ -162,8 +164,11 @@ impl Nesting {
                 let parent = self.parent.get(row).map(|parent| parent as usize);
                 let first = parent.map_or(0, |parent| places[parent] + u32::from(is_shown(parent)));
                 let left = u32::from(self.outlasted.binary_search(&(row as u32)).is_ok());
-                places[row] =
-                    if is_shown(row) { lanes.place(first + left, events.start[row], events.end(row)) } else { first };
+                places[row] = if is_shown(row) {
+                    lanes.place(first + left, events.start.at(row), events.end(row))
+                } else {
+                    first
+                };
             }
         }
         places
@@ -210,7 +215,7 @@ pub(super) fn nest(trace: &Trace, warnings: &mut Warnings) -> Nesting {
 fn order(trace: &Trace) -> (Vec<u32>, Vec<u32>) {
     let events = &trace.events;
     let mut starts = vec![0_u32; trace.tracks.len() + 1];
-    for track in &events.track {
+    for track in events.track.iter() {
         starts[track.index() + 1] += 1;
     }
     for track in 1..starts.len() {
@@ -223,7 +228,7 @@ fn order(trace: &Trace) -> (Vec<u32>, Vec<u32>) {
         order[*place as usize] = row as u32;
         *place += 1;
     }
-    let key = |row: &u32| (events.start[*row as usize], Reverse(events.dur[*row as usize]));
+    let key = |row: &u32| (events.start.at(*row as usize), Reverse(events.dur.at(*row as usize)));
     for track in 0..trace.tracks.len() {
         // The stable sort makes use of the runs that a profiler writes.
         order[starts[track] as usize..starts[track + 1] as usize].sort_by_key(key);
@@ -239,7 +244,7 @@ fn nest_track(trace: &Trace, nesting: &mut Nesting, range: Range<usize>, slack: 
     let mut ends: BTreeSet<Ts> = BTreeSet::new();
     for at in range {
         let row = nesting.order[at] as usize;
-        let (start, end) = (events.start[row], events.end(row));
+        let (start, end) = (events.start.at(row), events.end(row));
         let own_slack = own_slack(trace, row, slack);
         let mut cut_short = Vec::new();
         // An open event that ends before this one can hold nothing that comes later and is not
@@ -262,7 +267,7 @@ fn nest_track(trace: &Trace, nesting: &mut Nesting, range: Range<usize>, slack: 
             nesting.parent.set(row, parent as u32);
         }
         let is_outlasted = |other: &usize| {
-            events.dur[*other] < events.dur[row] && nesting.parent.get(*other) == nesting.parent.get(row)
+            events.dur.at(*other) < events.dur.at(row) && nesting.parent.get(*other) == nesting.parent.get(row)
         };
         cut_short.retain(is_outlasted);
         nesting.outlasted.extend(cut_short.into_iter().map(|other| other as u32));
@@ -279,7 +284,7 @@ fn own_slack(trace: &Trace, row: usize, slack: Dur) -> Dur {
 /// Whether an event that started no later contains another one of its track.
 fn is_around(trace: &Trace, outer: usize, row: usize, slack: Dur) -> bool {
     let events = &trace.events;
-    let (start, end, outer_end) = (events.start[row], events.end(row), events.end(outer));
+    let (start, end, outer_end) = (events.start.at(row), events.end(row), events.end(outer));
     let slack = own_slack(trace, row, slack);
     outer_end.after(slack) >= end && (outer_end > start || outer_end >= end)
 }

@@ -16,7 +16,7 @@ pub(super) fn mark(trace: &Trace, iterations: &mut [Iteration]) {
     }
     for row in (0..trace.events.len()).filter(|row| is_call(trace, *row)) {
         // One id tells: looking up more of an iteration's takes time.
-        let at = Iteration::at(iterations, trace.events.start[row]).filter(|at| !iterations[*at].is_observed);
+        let at = Iteration::at(iterations, trace.events.start.at(row)).filter(|at| !iterations[*at].is_observed);
         if let Some(at) = at.filter(|_| trace.record_id(row).is_some()) {
             iterations[at].is_observed = true;
         }

@@ -7,6 +7,7 @@
 
 use super::beyond_recording::{self, MUCH_LONGER};
 use super::event_warnings::count_events;
+use crate::column::Times;
 use crate::id::TrackId;
 use crate::sort;
 use crate::strings::TextCache;
@@ -35,8 +36,8 @@ pub(super) fn shorten(trace: &mut Trace) {
     shortened.dedup_by_key(|(row, _)| *row);
     let events = &mut trace.events;
     for (row, dur) in shortened {
-        events.recorded.push((row, events.dur[row as usize]));
-        events.dur[row as usize] = dur;
+        events.recorded.push((row, events.dur.at(row as usize)));
+        events.dur.set(row as usize, dur);
     }
 }
 
@@ -51,9 +52,9 @@ pub(super) fn count(trace: &Trace, warnings: &mut Warnings) {
 }
 
 /// From the first to the last start.
-fn starts_range(starts: &[Ts]) -> i64 {
+fn starts_range(starts: &Times) -> i64 {
     let (first, last) = (starts.iter().min(), starts.iter().max());
-    first.zip(last).map_or(0, |(first, last)| last.since(*first).0)
+    first.zip(last).map_or(0, |(first, last)| last.since(first).0)
 }
 
 /// The device work, by start, of each stream on which something ended long before an earlier item.
@@ -63,7 +64,7 @@ fn suspects(trace: &Trace) -> Vec<Vec<u32>> {
     let mut ends = vec![(Ts(i64::MIN), false); trace.tracks.len()];
     for row in (0..events.len()).filter(|row| events.kind[*row].is_device_work()) {
         let end = events.end(row);
-        let (last, is_suspect) = &mut ends[events.track[row].index()];
+        let (last, is_suspect) = &mut ends[events.track.at(row).index()];
         *is_suspect |= end.after(FAR) <= *last;
         *last = end.max(*last);
     }
@@ -72,11 +73,12 @@ fn suspects(trace: &Trace) -> Vec<Vec<u32>> {
         return Vec::new();
     }
     let mut rows: Vec<Vec<u32>> = vec![Vec::new(); trace.tracks.len()];
-    for row in (0..events.len()).filter(|row| events.kind[*row].is_device_work() && is_suspect(&events.track[*row])) {
-        rows[events.track[row].index()].push(row as u32);
+    for row in (0..events.len()).filter(|row| events.kind[*row].is_device_work() && is_suspect(&events.track.at(*row)))
+    {
+        rows[events.track.at(row).index()].push(row as u32);
     }
     rows.retain(|rows| !rows.is_empty());
-    rows.iter_mut().for_each(|rows| sort::by_key(rows, |row| (events.start[*row as usize], *row)));
+    rows.iter_mut().for_each(|rows| sort::by_key(rows, |row| (events.start.at(*row as usize), *row)));
     rows
 }
 
@@ -103,11 +105,11 @@ fn shortened(trace: &Trace, rows: &[u32], starts: i64) -> Vec<(u32, Dur)> {
     let events = &trace.events;
     let mut places = outlasting(trace, rows);
     if !is_rare(places.len(), rows.len()) {
-        places.retain(|(at, _)| events.dur[rows[*at] as usize].0 > starts);
+        places.retain(|(at, _)| events.dur.at(rows[*at] as usize).0 > starts);
     }
     let until_next = |(at, next): (usize, usize)| {
         let (row, next) = (rows[at], rows[next]);
-        (row, events.start[next as usize].since(events.start[row as usize]))
+        (row, events.start.at(next as usize).since(events.start.at(row as usize)))
     };
     places.into_iter().map(until_next).collect()
 }
@@ -128,7 +130,7 @@ fn outlasting(trace: &Trace, rows: &[u32]) -> Vec<(usize, usize)> {
     let mut envelope = TextCache::new(&trace.strings, vendor::is_envelope);
     (0..rows.len())
         .filter(|at| next[*at] < rows.len() && first_end[next[*at]].after(FAR) <= end(*at))
-        .filter(|at| !envelope.of(events.name[rows[*at] as usize]))
+        .filter(|at| !envelope.of(events.name.at(rows[*at] as usize)))
         .map(|at| (at, next[at]))
         .collect()
 }
@@ -137,14 +139,14 @@ fn outlasting(trace: &Trace, rows: &[u32]) -> Vec<(usize, usize)> {
 /// with the time until then.
 fn unfinished(trace: &Trace, starts: i64) -> Vec<(u32, Dur)> {
     let events = &trace.events;
-    let is_long = |row: &usize| events.dur[*row].0 > starts.saturating_mul(MUCH_LONGER);
+    let is_long = |row: &usize| events.dur.at(*row).0 > starts.saturating_mul(MUCH_LONGER);
     let long: Vec<_> = (0..events.len()).filter(|row| events.kind[*row].is_device_work() && is_long(row)).collect();
     if long.is_empty() || starts == 0 {
         return Vec::new();
     }
     let mut synchronizes = TextCache::new(&trace.strings, vendor::synchronizes_device);
-    let calls = (0..events.len()).filter(|row| !trace.is_on_device(*row) && synchronizes.of(events.name[*row]));
-    let mut ends: Vec<_> = calls.map(|row| (events.start[row], events.end(row))).collect();
+    let calls = (0..events.len()).filter(|row| !trace.is_on_device(*row) && synchronizes.of(events.name.at(*row)));
+    let mut ends: Vec<_> = calls.map(|row| (events.start.at(row), events.end(row))).collect();
     sort::ascending(&mut ends);
     // The earliest end of a call and of all that begin later.
     let mut first = Ts(i64::MAX);
@@ -153,9 +155,9 @@ fn unfinished(trace: &Trace, starts: i64) -> Vec<(u32, Dur)> {
         *end = first;
     }
     let until_synchronized = |row: usize| {
-        let at = ends.partition_point(|(start, _)| *start < events.start[row]);
+        let at = ends.partition_point(|(start, _)| *start < events.start.at(row));
         let after = ends.get(at)?.1;
-        (after.after(FAR) <= events.end(row)).then(|| (row as u32, after.since(events.start[row])))
+        (after.after(FAR) <= events.end(row)).then(|| (row as u32, after.since(events.start.at(row))))
     };
     long.into_iter().filter_map(until_synchronized).collect()
 }

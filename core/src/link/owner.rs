@@ -8,7 +8,7 @@ use super::arrow::Arrows;
 use super::graph::CapturedKernel;
 use super::link_method::LinkMethod;
 use super::nesting::Nesting;
-use crate::id::OptionalColumn;
+use crate::column::OptionalColumn;
 use crate::sort;
 use crate::trace::Trace;
 use crate::trace::arg_key::ArgKey;
@@ -102,7 +102,7 @@ fn hosts_owners(trace: &Trace, nesting: &Nesting) -> OptionalColumn {
     let events = &trace.events;
     let mut owner = nesting.innermost(|row| events.kind[row] == EventKind::Operator);
     let annotations = nesting.annotations(trace);
-    let extent = |row: u32| (events.start[row as usize], Reverse(events.dur[row as usize]));
+    let extent = |row: u32| (events.start.at(row as usize), Reverse(events.dur.at(row as usize)));
     for row in 0..events.len() {
         let Some(annotation) = annotations.get(row) else { continue };
         if owner.get(row).is_none_or(|operator| extent(annotation) > extent(operator)) {
@@ -119,7 +119,7 @@ fn named(trace: &Trace, launch: &OptionalColumn, alone: &[usize]) -> Vec<NamedOw
     let by_external = OperatorIds::of(trace, ArgKey::ExternalId, alone).filter(|ids| ids.agree(trace, launch));
     let find = |device: &usize| {
         // Work begins after the operator that launches it: an id of an earlier one was used again.
-        let is_before = |call: &u32| trace.events.start[*call as usize] <= trace.events.start[*device];
+        let is_before = |call: &u32| trace.events.start.at(*call as usize) <= trace.events.start.at(*device);
         let of = |ids: &Option<OperatorIds>| ids.as_ref().and_then(|ids| ids.call(trace, *device)).filter(is_before);
         let record = of(&by_record).map(|operator| (operator, LinkMethod::RecordId));
         let (operator, how) = record.or_else(|| Some((of(&by_external)?, LinkMethod::ExternalId)))?;
@@ -164,8 +164,8 @@ impl OperatorIds {
         for row in (0..events.len()).filter(|row| events.kind[*row].is_device_work()) {
             let (Some(launch), Some(call)) = (launch.get(row), self.call(trace, row)) else { continue };
             let (launch, call) = (launch as usize, call as usize);
-            let is_around = events.track[call] == events.track[launch]
-                && (events.start[call]..=events.end(call)).contains(&events.start[launch]);
+            let is_around = events.track.at(call) == events.track.at(launch)
+                && (events.start.at(call)..=events.end(call)).contains(&events.start.at(launch));
             num_named += 1;
             num_agreeing += usize::from(is_around);
         }

@@ -19,7 +19,7 @@ pub(super) fn find(trace: &Trace, launched: &LaunchedEvents) -> Vec<u32> {
     let mut graphs: BTreeMap<(StrId, i64), Vec<(u32, usize)>> = BTreeMap::new();
     for work in launched.pairs().chunk_by(|(launch, _), (next, _)| launch == next) {
         let launch = work[0].0;
-        if is_graph.of(trace.events.name[launch as usize]) {
+        if is_graph.of(trace.events.name.at(launch as usize)) {
             let id = |row: u32, key| trace.args.integer(&trace.strings, trace.events.args(row as usize), key);
             let nodes = sort::distinct(work.iter().filter_map(|(_, row)| id(*row, ArgKey::GraphNodeId)));
             if let Some(graph) = id(work[0].1, ArgKey::GraphId).filter(|_| !nodes.is_empty()) {

@@ -64,7 +64,7 @@ impl RankRows {
             of_row((track.process, name, args), track.stream.is_some()).unwrap_or(UNKNOWN)
         };
         for (row, rank) in events.iter_mut().enumerate() {
-            *rank = place(*rank, trace.events.position[row], trace.events.track[row]);
+            *rank = place(*rank, trace.events.position.at(row), trace.events.track.at(row));
         }
         let started = places.shared_starts(trace, &events);
         let instants: Vec<u32> = trace
@@ -100,8 +100,8 @@ impl RankRows {
 fn direct(trace: &Trace, of_row: &dyn Fn(LabelledRow, bool) -> Option<u32>) -> Vec<u32> {
     let events = &trace.events;
     let rank = |row: usize| {
-        let track = trace.track(events.track[row]);
-        of_row((track.process, events.name[row], events.args(row)), track.stream.is_some()).unwrap_or(UNKNOWN)
+        let track = trace.track(events.track.at(row));
+        of_row((track.process, events.name.at(row), events.args(row)), track.stream.is_some()).unwrap_or(UNKNOWN)
     };
     (0..events.len()).map(rank).collect()
 }
@@ -112,7 +112,7 @@ fn follow_launches(linked: &LinkedTrace, ranks: &mut [u32]) {
     let mut processes: FxHashMap<i64, u32> = FxHashMap::default();
     let mut last = None;
     for (row, rank) in ranks.iter().enumerate().filter(|(_, rank)| **rank != UNKNOWN) {
-        let track = trace.events.track[row];
+        let track = trace.events.track.at(row);
         if last.replace(track) != Some(track)
             && !trace.is_on_device(row)
             && let Ok(number) = trace.strings.text(trace.process_of(row)).parse()
@@ -145,7 +145,7 @@ impl RankPlaces {
         let mut of_track: Vec<Vec<u32>> = vec![Vec::new(); trace.tracks.len()];
         let mut seen: FxHashSet<(TrackId, u32)> = FxHashSet::default();
         for (track, rank) in trace.events.track.iter().zip(events).filter(|(_, rank)| **rank != UNKNOWN) {
-            if of_track[track.index()].last() != Some(rank) && seen.insert((*track, *rank)) {
+            if of_track[track.index()].last() != Some(rank) && seen.insert((track, *rank)) {
                 of_track[track.index()].push(*rank);
             }
         }
@@ -178,9 +178,9 @@ impl RankPlaces {
     fn shared_starts(&self, trace: &Trace, events: &[u32]) -> FxHashMap<(TrackId, Ts), u32> {
         let mut starts = FxHashMap::default();
         for (row, rank) in events.iter().enumerate() {
-            let track = trace.events.track[row];
+            let track = trace.events.track.at(row);
             if self.of_track[track.index()].len() > 1 {
-                let known = starts.entry((track, trace.events.start[row])).or_insert(*rank);
+                let known = starts.entry((track, trace.events.start.at(row))).or_insert(*rank);
                 if known != rank {
                     *known = UNKNOWN;
                 }
@@ -226,9 +226,9 @@ fn only(ranks: &[u32]) -> Option<u32> {
 /// The first position of each rank, if the file holds one rank after the other.
 fn blocks(trace: &Trace, num_ranks: usize, events: &[u32], metadata: &[u32]) -> Vec<(u32, u32)> {
     let events = trace.events.position.iter().zip(events);
-    let metadata = trace.metadata.iter().map(|row| &row.position).zip(metadata);
+    let metadata = trace.metadata.iter().map(|row| row.position).zip(metadata);
     let known = events.chain(metadata).filter(|(_, rank)| **rank != UNKNOWN);
-    let mut known: Vec<(u32, u32)> = known.map(|(position, rank)| (*position, *rank)).collect();
+    let mut known: Vec<(u32, u32)> = known.map(|(position, rank)| (position, *rank)).collect();
     sort::ascending(&mut known);
     known.dedup_by_key(|(_, rank)| *rank);
     if known.len() == num_ranks { known } else { Vec::new() }

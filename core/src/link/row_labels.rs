@@ -41,7 +41,7 @@ impl RowLabels {
         let events = &trace.events;
         let first = WorkProcesses::rows(trace).next()?;
         let name_label = |name: StrId| RankLabel::of_event_name(trace.strings.text(name)).map(|(label, _)| label);
-        let first_label = name_label(events.name[first]);
+        let first_label = name_label(events.name.at(first));
         let places = rank_places(trace);
         let has_argument = number(trace, &places, events.args(first)).is_some();
         let by_process = RankLabel::of_processes(trace);
@@ -52,7 +52,7 @@ impl RowLabels {
         let of_processes = work.processes.iter().filter_map(|process| by_process.get(process).cloned()).collect();
         let mut all = distinct(of_processes);
         if all.len() < 2 && first_label.is_some() {
-            let mut names: Vec<StrId> = WorkProcesses::rows(trace).map(|row| events.name[row]).collect();
+            let mut names: Vec<StrId> = WorkProcesses::rows(trace).map(|row| events.name.at(row)).collect();
             sort::ascending(&mut names);
             names.dedup();
             let labels: Option<Vec<_>> = names.into_iter().map(name_label).collect();
@@ -97,7 +97,7 @@ impl RowLabels {
 
     /// The label of an event.
     pub(super) fn of_event(&self, trace: &Trace, row: usize) -> Option<u32> {
-        self.of_row(trace, (trace.process_of(row), trace.events.name[row], trace.events.args(row)))
+        self.of_row(trace, (trace.process_of(row), trace.events.name.at(row), trace.events.args(row)))
     }
 
     /// Whether names of events begin with labels.

@@ -128,8 +128,8 @@ impl StepMarkers {
             let is_it = |marker: &StepMarker| marker.fits(events.kind[row]) && !trace.is_on_device(row);
             let user = of_user.as_ref().is_some_and(|names| names[name.index()]).then_some(StepMarker::User);
             for marker in [by_name[name.index()], user].into_iter().flatten().filter(is_it) {
-                let (track, start) = (events.track[row], events.start[row]);
-                let end = start.after(events.dur[row]);
+                let (track, start) = (events.track.at(row), events.start.at(row));
+                let end = start.after(events.dur.at(row));
                 ranges[marker as usize].push(MarkerRange { row: row as u32, track, start, end });
             }
         }
@@ -232,11 +232,11 @@ fn work_ends(trace: &Trace, ranges: &[MarkerRange]) -> Vec<Option<Ts>> {
         if !matches!(events.kind[row], EventKind::Operator | EventKind::Launch) {
             continue;
         }
-        let (track, start) = (events.track[row], events.start[row]);
+        let (track, start) = (events.track.at(row), events.start.at(row));
         let after = ranges.partition_point(|range| (range.track, range.start) <= (track, start));
         let Some(at) = after.checked_sub(1).filter(|at| ranges[*at].track == track) else { continue };
         if start >= ranges[at].end {
-            ends[at] = ends[at].max(Some(start.after(events.dur[row])));
+            ends[at] = ends[at].max(Some(start.after(events.dur.at(row))));
         }
     }
     ends

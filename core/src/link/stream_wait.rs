@@ -100,14 +100,14 @@ impl<'a> StreamWaits<'a> {
 
     /// When some work was enqueued; none where its launch is not in the file: then before all.
     fn enqueued(&self, row: u32) -> Option<Ts> {
-        self.links.launch.get(row as usize).map(|launch| self.trace.events.start[launch as usize])
+        self.links.launch.get(row as usize).map(|launch| self.trace.events.start.at(launch as usize))
     }
 
     fn wait(&self, stream: &StreamState, row: u32) -> StreamWait {
         let mut wait = StreamWait { row, before: stream.last, edge: None, witnesses: Vec::new() };
         let calls = self.calls(stream, row);
         let (Some(enqueued), Some((_, call))) = (self.enqueued(row), calls.last()) else { return wait };
-        let start = self.trace.events.start[row as usize];
+        let start = self.trace.events.start.at(row as usize);
         let idle_since = stream.busy_until.max(enqueued.after(LATENCY)).max(Ts(start.0.saturating_sub(SOON_NS)));
         let Some((source, witness)) = self.ended_in(TimeRange { start: idle_since, end: start }, calls, row) else {
             return wait;
@@ -125,7 +125,7 @@ impl<'a> StreamWaits<'a> {
         let waits = &process.waits;
         let before = |time: Ts| waits.partition_point(|(start, _)| *start < time);
         let first = stream.enqueued.map_or(0, |since| waits.partition_point(|(start, _)| *start <= since));
-        waits.get(first..before(self.trace.events.start[launch as usize])).unwrap_or(&[])
+        waits.get(first..before(self.trace.events.start.at(launch as usize))).unwrap_or(&[])
     }
 
     /// The last work of another stream in a time that may have been awaited, with the call that
@@ -135,8 +135,8 @@ impl<'a> StreamWaits<'a> {
         let num_ended = self.ended.partition_point(|(end, _)| *end <= time.end);
         let inside = self.ended[..num_ended].iter().rev().take_while(|(end, _)| *end > time.start);
         let others = inside.take(MAX_PASSED).map(|(_, other)| *other);
-        let track = self.trace.events.track[row as usize];
-        let others = others.filter(|other| self.trace.events.track[*other as usize] != track);
+        let track = self.trace.events.track.at(row as usize);
+        let others = others.filter(|other| self.trace.events.track.at(*other as usize) != track);
         // Work of one launch, a graph, waits for its own work first.
         let mut others = others.take_while(|other| self.links.launch.get(*other as usize) != Some(launch));
         others.find_map(|other| Some((other, self.awaited(other, calls, launch)?)))
@@ -151,7 +151,7 @@ impl<'a> StreamWaits<'a> {
             return None;
         }
         let enqueued = self.enqueued(other).unwrap_or(Ts(i64::MIN));
-        let queue = self.enqueued.get(&self.trace.events.track[other as usize]).map_or(&[][..], Vec::as_slice);
+        let queue = self.enqueued.get(&self.trace.events.track.at(other as usize)).map_or(&[][..], Vec::as_slice);
         let next = queue.get(queue.partition_point(|time| *time <= enqueued)).copied().unwrap_or(Ts(i64::MAX));
         let records = &self.processes.get(&process)?.records;
         let (last, _) = calls.last()?;
@@ -193,8 +193,8 @@ fn processes(trace: &Trace, links: &Links) -> FxHashMap<StrId, ProcessCalls> {
     let mut waits = TextCache::new(&trace.strings, vendor::makes_stream_wait);
     let mut records = TextCache::new(&trace.strings, vendor::records_event);
     for row in 0..events.len() {
-        let name = events.name[row];
-        let place = (events.start[row], row as u32);
+        let name = events.name.at(row);
+        let place = (events.start.at(row), row as u32);
         if events.kind[row] == EventKind::Sync && reports.of(name) == Some(DeviceWait::StreamForEvent) {
             reported.extend(links.launch.get(row).map(|call| trace.process_of(call as usize)));
         } else if is_launch(trace, row) && waits.of(name) {
@@ -216,7 +216,7 @@ fn enqueued_by_stream(trace: &Trace, links: &Links) -> FxHashMap<TrackId, Vec<Ts
     let mut streams: FxHashMap<TrackId, Vec<Ts>> = FxHashMap::default();
     for row in (0..events.len()).filter(|row| events.kind[*row].is_device_work()) {
         if let Some(launch) = links.launch.get(row) {
-            streams.entry(events.track[row]).or_default().push(events.start[launch as usize]);
+            streams.entry(events.track.at(row)).or_default().push(events.start.at(launch as usize));
         }
     }
     streams.values_mut().for_each(|queue| sort::ascending(queue));

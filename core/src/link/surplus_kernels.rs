@@ -7,7 +7,8 @@
 use rustc_hash::FxHashMap;
 
 use super::launch_index::LaunchIndex;
-use crate::id::{OptionalColumn, TrackId};
+use crate::column::OptionalColumn;
+use crate::id::TrackId;
 use crate::sort;
 use crate::strings::TextCache;
 use crate::trace::Trace;
@@ -36,7 +37,7 @@ pub(super) fn settle(
     let mut crowded: Vec<(u32, EventKind, Vec<u32>)> = Vec::new();
     for work in pairs.chunk_by(|(host, _), (next, _)| host == next).filter(|work| work.len() > 1) {
         let host = work[0].0;
-        if let Some(kind) = single.of(events.name[host as usize]) {
+        if let Some(kind) = single.of(events.name.at(host as usize)) {
             let rows = work.iter().map(|(_, row)| *row).filter(|row| events.kind[*row as usize] == kind);
             crowded.push((host, kind, rows.collect()));
         }
@@ -46,7 +47,8 @@ pub(super) fn settle(
     for kind in [EventKind::Kernel, EventKind::Copy] {
         let of_kind: Vec<_> = crowded.iter().filter(|(_, other, _)| *other == kind).collect();
         if !of_kind.is_empty() {
-            let singles = launches.rows().filter(|row| single.of(events.name[*row as usize]) == Some(kind)).collect();
+            let singles =
+                launches.rows().filter(|row| single.of(events.name.at(*row as usize)) == Some(kind)).collect();
             let free = FreeLaunches::of(trace, pairs, singles);
             for (host, _, rows) in of_kind {
                 settle_launch(trace, &free, (*host, rows.clone()), launch, &mut settled);
@@ -66,9 +68,9 @@ fn settle_launch(
     settled: &mut SurplusKernels,
 ) {
     let events = &trace.events;
-    sort::by_key(&mut rows, |row| (events.start[*row as usize], *row));
+    sort::by_key(&mut rows, |row| (events.start.at(*row as usize), *row));
     let candidates = free.beside(trace, host, rows.len());
-    let is_before = |(host, row): (&u32, &u32)| events.start[*host as usize] <= events.start[*row as usize];
+    let is_before = |(host, row): (&u32, &u32)| events.start.at(*host as usize) <= events.start.at(*row as usize);
     let is_in_order = candidates.len() == rows.len() && candidates.iter().zip(&rows).all(is_before);
     if !is_in_order && events.kind[rows[0] as usize] == EventKind::Copy {
         return;
@@ -101,7 +103,7 @@ struct FreeLaunches {
 impl FreeLaunches {
     /// `pairs` are launches with their work.
     fn of(trace: &Trace, pairs: &[(u32, u32)], mut rows: Vec<u32>) -> Self {
-        sort::by_key(&mut rows, |row| trace.events.start[*row as usize]);
+        sort::by_key(&mut rows, |row| trace.events.start.at(*row as usize));
         let mut free = Self {
             by_number: FxHashMap::default(),
             places: (0..).zip(&rows).map(|(place, row)| (*row, place)).collect(),
@@ -112,7 +114,7 @@ impl FreeLaunches {
             if let Some(id) = trace.correlation_id(row as usize).filter(|_| is_free) {
                 free.by_number.entry(id).or_default().push((place, row));
             }
-            free.by_thread.entry(trace.events.track[row as usize]).or_default().push((row, is_free));
+            free.by_thread.entry(trace.events.track.at(row as usize)).or_default().push((row, is_free));
         }
         free
     }
@@ -127,8 +129,8 @@ impl FreeLaunches {
             all.insert(all.partition_point(|other| *other < own), own);
             return all.into_iter().map(|(_, row)| row).collect();
         }
-        let key = |row: u32| (trace.events.start[row as usize], row);
-        let of_thread = self.by_thread.get(&trace.events.track[host as usize]).map_or(&[][..], Vec::as_slice);
+        let key = |row: u32| (trace.events.start.at(row as usize), row);
+        let of_thread = self.by_thread.get(&trace.events.track.at(host as usize)).map_or(&[][..], Vec::as_slice);
         let at = of_thread.partition_point(|(row, _)| key(*row) <= key(host));
         let free = of_thread[at..].iter().take_while(|(_, is_free)| *is_free).map(|(row, _)| *row);
         std::iter::once(host).chain(free).take(num_kernels + 1).collect()

@@ -59,7 +59,7 @@ fn reports(trace: &Trace, links: &Links) -> Vec<(u32, Vec<Edge>)> {
 
 /// When work of a device was enqueued; where its launch is not in the file, not after it began.
 pub(super) fn enqueued(trace: &Trace, links: &Links, row: usize) -> Ts {
-    trace.events.start[links.launch.get(row).map_or(row, |launch| launch as usize)]
+    trace.events.start.at(links.launch.get(row).map_or(row, |launch| launch as usize))
 }
 
 struct SyncFinder<'a> {
@@ -101,7 +101,7 @@ impl<'a> SyncFinder<'a> {
     /// start and end.
     fn call(&self, sync: usize) -> (u32, Ts, Ts) {
         let row = self.links.launch.get(sync).unwrap_or(sync as u32);
-        (row, self.trace.events.start[row as usize], self.trace.events.end(row as usize))
+        (row, self.trace.events.start.at(row as usize), self.trace.events.end(row as usize))
     }
 
     fn of(&mut self, sync: usize) -> Vec<Edge> {
@@ -131,7 +131,7 @@ impl<'a> SyncFinder<'a> {
     /// The last work enqueued before the record of the event that `sync` waits for.
     fn recorded(&self, sync: usize) -> Option<u32> {
         let record = self.calls.get(&self.known(sync, ArgKey::RecordedBy)?)?;
-        self.last(sync, self.integer(sync, "wait_on_stream"), self.trace.events.start[*record as usize])
+        self.last(sync, self.integer(sync, "wait_on_stream"), self.trace.events.start.at(*record as usize))
     }
 
     /// The last work enqueued on a stream of the same device before a time.
@@ -159,7 +159,7 @@ impl<'a> SyncFinder<'a> {
         let Some(queue) = self.devices.get(&device) else { return Vec::new() };
         let end = queue.partition_point(|(enqueued, _)| *enqueued < time);
         let start = self.done.insert(device, end).unwrap_or(0).min(end);
-        let by_track = queue[start..end].iter().map(|(_, row)| (self.trace.events.track[*row as usize], *row));
+        let by_track = queue[start..end].iter().map(|(_, row)| (self.trace.events.track.at(*row as usize), *row));
         let last: FxHashMap<_, _> = by_track.collect();
         let mut rows: Vec<u32> = last.into_values().collect();
         sort::ascending(&mut rows);
@@ -167,12 +167,12 @@ impl<'a> SyncFinder<'a> {
     }
 
     fn device(&self, row: usize) -> SyncDevice {
-        let of_track = || self.trace.track(self.trace.events.track[row]).stream?.device;
+        let of_track = || self.trace.track(self.trace.events.track.at(row)).stream?.device;
         (self.known(row, ArgKey::Device).or_else(of_track), self.known(row, ArgKey::ProcessId))
     }
 
     fn stream(&self, row: usize) -> Option<i64> {
-        let of_track = || self.trace.track(self.trace.events.track[row]).stream?.stream;
+        let of_track = || self.trace.track(self.trace.events.track.at(row)).stream?.stream;
         self.known(row, ArgKey::Stream).or_else(of_track)
     }
 

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use super::launch::LaunchedEvents;
 use super::link_method::LinkMethod;
-use crate::id::OptionalColumn;
+use crate::column::OptionalColumn;
 use crate::sort;
 use crate::strings::TextCache;
 use crate::time::Ts;
@@ -33,13 +33,13 @@ pub(super) fn leave_out(
     let mut groups: BTreeMap<(bool, bool), Vec<u32>> = BTreeMap::new();
     for row in launches {
         let is_numbered = trace.correlation_id(row as usize).is_some();
-        groups.entry((is_numbered, copies.of(events.name[row as usize]))).or_default().push(row);
+        groups.entry((is_numbered, copies.of(events.name.at(row as usize)))).or_default().push(row);
     }
     let (mut lost, mut unlinked) = (Vec::new(), Vec::new());
     for ((is_numbered, is_copy), rows) in groups {
         let of_kind = |row: &&usize| (events.kind[**row] == EventKind::Copy) == is_copy;
         let candidates = if is_numbered { &unclear } else { &work };
-        let mut starts: Vec<_> = candidates.iter().filter(of_kind).map(|row| events.start[*row]).collect();
+        let mut starts: Vec<_> = candidates.iter().filter(of_kind).map(|row| events.start.at(*row)).collect();
         sort::ascending(&mut starts);
         let (without, with) = in_order(trace, rows, &starts);
         lost.extend(without);
@@ -71,7 +71,7 @@ fn unclear_work(trace: &Trace, launched: &LaunchedEvents, work: &[usize]) -> Vec
 /// Gives each work the first waiting launch, in order of time; returns launches without and with
 /// work. Work before all launches counts too: clocks may differ.
 fn in_order(trace: &Trace, mut launches: Vec<u32>, work: &[Ts]) -> (Vec<u32>, Vec<u32>) {
-    let start_of = |row: &u32| trace.events.start[*row as usize];
+    let start_of = |row: &u32| trace.events.start.at(*row as usize);
     sort::by_key(&mut launches, |row| (start_of(row), *row));
     let (mut waiting, mut with, mut next, mut num_early) = (VecDeque::new(), Vec::new(), 0, 0);
     for start in work {

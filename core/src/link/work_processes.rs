@@ -21,7 +21,7 @@ impl WorkProcesses {
     pub(super) fn of(trace: &Trace) -> Self {
         let mut works = vec![false; trace.tracks.len()];
         for row in Self::rows(trace) {
-            works[trace.events.track[row].index()] = true;
+            works[trace.events.track.at(row).index()] = true;
         }
         let of = |is_host: bool| {
             let tracks = trace.tracks.iter().zip(&works);

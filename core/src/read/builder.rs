@@ -339,11 +339,11 @@ impl TraceBuilder {
         let events = &mut self.trace.events;
         let missing: FxHashSet<usize> = self.missing_starts.iter().copied().collect();
         let known = (0..events.len()).filter(|row| !missing.contains(row));
-        let first = known.map(|row| events.start[row]).min().unwrap_or_default();
+        let first = known.map(|row| events.start.at(row)).min().unwrap_or_default();
         for row in missing {
-            events.start[row] = first;
+            events.start.set(row, first);
             // Nobody knows when it ended.
-            events.dur[row] = Dur(0);
+            events.dur.set(row, Dur(0));
         }
     }
 
@@ -354,15 +354,15 @@ impl TraceBuilder {
         let far = if self.trace.header_base_ns().is_some() { HOUR } else { CENTURY };
         let trace = &mut self.trace;
         let points = trace.instants.iter().map(|row| row.time).chain(trace.counters.iter().map(|row| row.time));
-        let others = trace.events.start.iter().copied().chain(points).filter(|time| *time != Ts(0));
+        let others = trace.events.start.iter().chain(points).filter(|time| *time != Ts(0));
         let Some(first) = others.min().filter(|first| *first > far) else { return };
         let events = &mut trace.events;
         let mut placed = Vec::new();
         for row in 0..events.len() {
-            if events.start[row] == Ts(0) {
-                events.dur[row] = Dur(events.end(row).since(first).0.max(0));
-                events.start[row] = first;
-                placed.push(events.position[row]);
+            if events.start.at(row) == Ts(0) {
+                events.dur.set(row, Dur(events.end(row).since(first).0.max(0)));
+                events.start.set(row, first);
+                placed.push(events.position.at(row));
             }
         }
         let instants = trace.instants.iter_mut().map(|row| (&mut row.time, row.position));
@@ -388,12 +388,7 @@ impl TraceBuilder {
         if is_absolute {
             return;
         }
-        let shift = |time: &mut Ts| time.0 = time.0.saturating_add(base);
-        self.trace.events.start.iter_mut().for_each(shift);
-        self.trace.instants.iter_mut().for_each(|row| shift(&mut row.time));
-        self.trace.counters.iter_mut().for_each(|row| shift(&mut row.time));
-        self.trace.flows.iter_mut().for_each(|row| shift(&mut row.time));
-        self.trace.metadata.iter_mut().filter_map(|row| row.time.as_mut()).for_each(shift);
+        self.trace.shift(base);
         self.trace.base_ns = base;
     }
 }

@@ -14,26 +14,31 @@ const FEW: usize = 10;
 pub(super) fn place(trace: &mut Trace) -> Vec<u32> {
     let starts = &trace.events.start;
     let (Some(first), Some(last)) = (starts.iter().min(), starts.iter().max()) else { return Vec::new() };
-    if last.since(*first).0 <= FAR_NS {
+    if last.since(first).0 <= FAR_NS {
         return Vec::new();
     }
-    let mut sorted = starts.clone();
+    let mut sorted: Vec<Ts> = starts.iter().collect();
     let middle = sorted.len() / 2;
     let median = *sorted.select_nth_unstable(middle).1;
     let is_far = |time: Ts| time.since(median).0.max(median.since(time).0) > FAR_NS;
-    let near: Vec<_> = starts.iter().copied().filter(|start| !is_far(*start)).collect();
+    let near: Vec<_> = starts.iter().filter(|start| !is_far(*start)).collect();
     if (starts.len() - near.len()) * FEW > starts.len() {
         return Vec::new();
     }
     let Some(first) = near.into_iter().min() else { return Vec::new() };
-    let places = trace.events.start.iter().zip(&mut trace.events.dur);
-    places.filter(|(start, _)| is_far(**start)).for_each(|(_, dur)| *dur = Dur(0));
-    let events = trace.events.start.iter_mut().zip(&trace.events.position).map(|(time, position)| (time, *position));
+    let mut placed = Vec::new();
+    let events = &mut trace.events;
+    for row in 0..events.len() {
+        if is_far(events.start.at(row)) {
+            events.start.set(row, first);
+            events.dur.set(row, Dur(0));
+            placed.push(events.position.at(row));
+        }
+    }
     let instants = trace.instants.iter_mut().map(|row| (&mut row.time, row.position));
     let counters = trace.counters.iter_mut().map(|row| (&mut row.time, row.position));
     let flows = trace.flows.iter_mut().map(|row| (&mut row.time, row.position));
-    let mut placed = Vec::new();
-    for (time, position) in events.chain(instants).chain(counters).chain(flows).filter(|(time, _)| is_far(**time)) {
+    for (time, position) in instants.chain(counters).chain(flows).filter(|(time, _)| is_far(**time)) {
         *time = first;
         placed.push(position);
     }

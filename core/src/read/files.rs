@@ -97,7 +97,7 @@ fn read_pickled(bytes: &[u8], file: Option<Arc<str>>) -> Result<Recording, Error
 /// use kinetoscope::{Input, Limits, read};
 /// let json = br#"{"traceEvents": [{"ph": "X", "name": "aten::add", "pid": 1, "tid": 2, "ts": 5.1, "dur": 2}]}"#;
 /// let trace = read([Input::new(json)], Limits::default())?;
-/// assert_eq!(trace.events.start[0].0, 5_100);
+/// assert_eq!(trace.events.start.at(0).0, 5_100);
 /// # Ok::<(), kinetoscope::Error>(())
 /// ```
 pub fn read<'a>(inputs: impl IntoIterator<Item = Input<'a>>, limits: Limits) -> Result<Trace, Error> {

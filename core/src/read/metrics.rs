@@ -55,7 +55,7 @@ impl TraceBuilder {
     /// Behind the last element of the trace's own file.
     fn next_position(&self) -> u32 {
         let trace = &self.trace;
-        let rows = trace.events.position.iter().copied();
+        let rows = trace.events.position.iter();
         let points = trace.instants.iter().map(|row| row.position).chain(trace.counters.iter().map(|row| row.position));
         let others = trace.flows.iter().map(|row| row.position).chain(trace.metadata.iter().map(|row| row.position));
         rows.chain(points).chain(others).max().map_or(0, |last| last.saturating_add(1))

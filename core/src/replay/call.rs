@@ -96,7 +96,7 @@ impl RecordedCall<'_> {
             group_size: row.facts.group_size,
             is_p2p: pattern.is_p2p(),
             seq: row.facts.seq,
-            start_ns: row.event.map(|event| linked.trace.events.start[event as usize].0),
+            start_ns: row.event.map(|event| linked.trace.events.start.at(event as usize).0),
             dur_ns: row.time(&linked.trace).map(|time| time.dur().0),
             ..ReplayCall::default()
         };

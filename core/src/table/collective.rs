@@ -59,11 +59,11 @@ macro_rules! columns {
             int("iteration", |all, row| all.at(row).1.iteration(all.at(row).0)),
             int("host_start_ns", |all, row| {
                 let (linked, one) = all.at(row);
-                one.event.map(|event| linked.trace.events.start[event as usize].0)
+                one.event.map(|event| linked.trace.events.start.at(event as usize).0)
             }),
             int("host_dur_ns", |all, row| {
                 let (linked, one) = all.at(row);
-                one.event.map(|event| linked.trace.events.dur[event as usize].0)
+                one.event.map(|event| linked.trace.events.dur.at(event as usize).0)
             }),
             int("start_ns", |all, row| time(all.at(row)).map(|time| time.start.0)),
             int("dur_ns", |all, row| time(all.at(row)).map(|time| time.dur().0)),

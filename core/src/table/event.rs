@@ -15,7 +15,7 @@ pub(crate) static EVENTS: Table = Table {
 const COLUMNS: &[Column] = &[
     int("id", |linked, row| Some(id(linked, row as u32))),
     text("name", |linked, row, out| put_name(out, linked.trace.event_name(row))),
-    text("category", |linked, row, out| put(out, linked.trace.strings.text(linked.trace.events.category[row]))),
+    text("category", |linked, row, out| put(out, linked.trace.strings.text(linked.trace.events.category.at(row)))),
     text("kind", |linked, row, out| put(out, linked.trace.events.kind[row].name())),
     text("process", |linked, row, out| put(out, linked.trace.strings.text(track(linked, row).process))),
     text("thread", |linked, row, out| put(out, linked.trace.strings.text(track(linked, row).thread))),
@@ -28,8 +28,8 @@ const COLUMNS: &[Column] = &[
         let own = integer(linked, row, ArgKey::OriginalStream).or_else(|| integer(linked, row, ArgKey::Stream));
         own.or(stream.stream)
     }),
-    int("start_ns", |linked, row| Some(linked.trace.events.start[row].0)),
-    int("dur_ns", |linked, row| Some(linked.trace.events.dur[row].0)),
+    int("start_ns", |linked, row| Some(linked.trace.events.start.at(row).0)),
+    int("dur_ns", |linked, row| Some(linked.trace.events.dur.at(row).0)),
     int("self_ns", |linked, row| Some(linked.self_ns(row))),
     int("device_ns", |linked, row| linked.known_device_ns(row).and_then(|ns| host_only(linked, row, ns))),
     int("depth", |linked, row| Some(i64::from(linked.depths()[row]))),
@@ -118,11 +118,11 @@ pub(super) fn rounded(share: f32) -> f64 {
 
 /// The public id of an event.
 pub(super) fn id(linked: &LinkedTrace, row: u32) -> i64 {
-    i64::from(linked.trace.events.position[row as usize])
+    i64::from(linked.trace.events.position.at(row as usize))
 }
 
 fn track(linked: &LinkedTrace, row: usize) -> &crate::trace::track::Track {
-    linked.trace.track(linked.trace.events.track[row])
+    linked.trace.track(linked.trace.events.track.at(row))
 }
 
 fn host_only(linked: &LinkedTrace, row: usize, value: i64) -> Option<i64> {

@@ -56,11 +56,11 @@ const NODE_COLUMNS: &[Column] = &[
     int("group_size", |linked, row| attr_int(linked, row, "pg_size")),
     int("event_id", |linked, row| event(linked, row).map(|event| super::event::id(linked, event))),
     int("start_ns", |linked, row| match event(linked, row) {
-        Some(event) => Some(linked.trace.events.start[event as usize].0),
+        Some(event) => Some(linked.trace.events.start.at(event as usize).0),
         None => own_time(linked, row, "ts"),
     }),
     int("dur_ns", |linked, row| match event(linked, row) {
-        Some(event) => Some(linked.trace.events.dur[event as usize].0),
+        Some(event) => Some(linked.trace.events.dur.at(event as usize).0),
         None => own_time(linked, row, "dur"),
     }),
     int("device_ns", |linked, row| linked.node_device_ns()[row]),

@@ -111,12 +111,12 @@ impl ArgsTemplate {
     }
 }
 
-/// The template of an event, and the start of its numbers in the pool.
+/// The template of an event, and the place of its first number in the pool.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ArgsRef {
     /// The template.
     pub template: TemplateId,
-    /// First number in the pool.
+    /// Where its numbers start in the pool.
     pub start: u32,
 }
 
@@ -171,9 +171,7 @@ impl Args {
     /// Adds numbers to the pool and gives the place of the first.
     #[inline]
     pub fn push_values(&mut self, values: &[i64]) -> u32 {
-        let start = self.values.len() as u32;
-        self.values.extend(values.iter().copied());
-        start
+        self.values.add(values.iter().copied())
     }
 
     /// Drops the state for adding templates.
@@ -194,8 +192,7 @@ impl Args {
 
     /// The numbers of an event, in the order of its template's slots.
     pub fn values(&self, args: ArgsRef) -> impl Iterator<Item = i64> + '_ {
-        let start = args.start as usize;
-        (start..start + self.template(args).num_slots()).map(|at| self.values.get(at))
+        self.values.from(args.start).take(self.template(args).num_slots())
     }
 
     /// A known key's number in any notation, for display.
@@ -232,7 +229,8 @@ impl Args {
             KeyLocation::Absent => ArgValue::Absent,
             KeyLocation::Json(text) => ArgValue::Json(text),
             KeyLocation::Slot { index, scale } => {
-                ArgValue::Number(Decimal { mantissa: self.values.get(args.start as usize + usize::from(index)), scale })
+                let mantissa = self.values.get(args.start, usize::from(index)).unwrap_or_default();
+                ArgValue::Number(Decimal { mantissa, scale })
             }
         }
     }

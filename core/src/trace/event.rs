@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use crate::column::{Chunked, Durs, Handles, Rising, Times};
 use crate::id::{StrId, TemplateId, TrackId};
 use crate::time::{Dur, TimeRange, Ts};
 use crate::trace::args::ArgsRef;
@@ -11,23 +12,23 @@ use crate::trace::kind::EventKind;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct EventTable {
     /// Position in `traceEvents`; ascending, and the public `id`.
-    pub position: Vec<u32>,
+    pub position: Rising,
     /// `name`.
-    pub name: Vec<StrId>,
+    pub name: Handles<StrId>,
     /// `cat`.
-    pub category: Vec<StrId>,
+    pub category: Handles<StrId>,
     /// From `cat`.
-    pub kind: Vec<EventKind>,
+    pub kind: Chunked<EventKind>,
     /// From `pid` and `tid`.
-    pub track: Vec<TrackId>,
+    pub track: Handles<TrackId>,
     /// `ts` in ns, with the file's base time added.
-    pub start: Vec<Ts>,
+    pub start: Times,
     /// `dur` in ns.
-    pub dur: Vec<Dur>,
+    pub dur: Durs,
     /// Template of `args`.
-    pub template: Vec<TemplateId>,
-    /// First number of `args` in the pool.
-    pub values: Vec<u32>,
+    pub template: Handles<TemplateId>,
+    /// Place of the first number of `args` in the pool.
+    pub values: Rising,
     /// Recorded durations of the rows with an impossible one, which `dur` shortens; by row.
     pub recorded: Vec<(u32, Dur)>,
 }
@@ -70,14 +71,40 @@ impl EventTable {
         self.values.push(row.args.start);
     }
 
+    /// Whether an event is of a kind.
+    pub fn has(&self, kind: EventKind) -> bool {
+        self.kind.iter().any(|other| *other == kind)
+    }
+
+    /// A row, with the duration that the file has.
+    fn recorded_row(&self, row: usize) -> EventRow {
+        EventRow {
+            position: self.position.at(row),
+            name: self.name.at(row),
+            category: self.category.at(row),
+            kind: self.kind[row],
+            track: self.track.at(row),
+            start: self.start.at(row),
+            dur: self.impossible_dur(row).unwrap_or(self.dur.at(row)),
+            args: self.args(row),
+        }
+    }
+
+    /// A table of some rows, with the durations that the file has.
+    pub(crate) fn picked(&self, rows: impl Iterator<Item = usize>) -> Self {
+        let mut picked = Self::default();
+        rows.for_each(|row| picked.push(self.recorded_row(row)));
+        picked
+    }
+
     /// The row of the event at `position` in the file.
     pub fn row_at(&self, position: u32) -> Option<usize> {
-        self.position.binary_search(&position).ok()
+        self.position.row_of(position)
     }
 
     /// End of an event.
     pub fn end(&self, row: usize) -> Ts {
-        self.start[row].after(self.dur[row])
+        self.start.at(row).after(self.dur.at(row))
     }
 
     /// The duration in the file, if it is impossible and `dur` holds a shorter one.
@@ -87,30 +114,36 @@ impl EventTable {
     }
 
     /// All durations as the file has them.
-    pub fn recorded_durs(&self) -> Cow<'_, [Dur]> {
+    pub fn recorded_durs(&self) -> Cow<'_, Durs> {
         if self.recorded.is_empty() {
             return Cow::Borrowed(&self.dur);
         }
         let mut durs = self.dur.clone();
-        self.recorded.iter().for_each(|(row, dur)| durs[*row as usize] = *dur);
+        self.recorded.iter().for_each(|(row, dur)| durs.set(*row as usize, *dur));
         Cow::Owned(durs)
     }
 
     /// Puts the durations back that the file has.
     pub fn restore_durs(&mut self) {
         for (row, dur) in std::mem::take(&mut self.recorded) {
-            self.dur[row as usize] = dur;
+            self.dur.set(row as usize, dur);
         }
     }
 
     /// Where an event's arguments are.
     pub fn args(&self, row: usize) -> ArgsRef {
-        ArgsRef { template: self.template[row], start: self.values[row] }
+        ArgsRef { template: self.template.at(row), start: self.values.at(row) }
+    }
+
+    /// Replaces an event's arguments.
+    pub(crate) fn set_args(&mut self, row: usize, args: ArgsRef) {
+        self.template.set(row, args.template);
+        self.values.set(row, args.start);
     }
 
     /// From the first start to the last end; `None` when there are no events.
     pub fn range(&self) -> Option<TimeRange> {
-        let start = self.start.iter().copied().min()?;
+        let start = self.start.iter().min()?;
         let end = (0..self.len()).map(|row| self.end(row)).max()?;
         Some(TimeRange { start, end })
     }

@@ -136,6 +136,16 @@ impl Trace {
         }
     }
 
+    /// Adds to all times.
+    pub(crate) fn shift(&mut self, ns: i64) {
+        let shift = |time: &mut Ts| time.0 = time.0.saturating_add(ns);
+        self.events.start.map(|time| Ts(time.0.saturating_add(ns)));
+        self.instants.iter_mut().for_each(|row| shift(&mut row.time));
+        self.counters.iter_mut().for_each(|row| shift(&mut row.time));
+        self.flows.iter_mut().for_each(|row| shift(&mut row.time));
+        self.metadata.iter_mut().filter_map(|row| row.time.as_mut()).for_each(shift);
+    }
+
     /// From the first to the last time in the trace, over events, instants and counters, but for
     /// the instant at which the profiler was done with its own work after the recording.
     pub fn range(&self) -> TimeRange {
@@ -165,7 +175,7 @@ impl Trace {
 
     /// Name of an event.
     pub fn event_name(&self, row: usize) -> &str {
-        self.strings.text(self.events.name[row])
+        self.strings.text(self.events.name.at(row))
     }
 
     /// The number that an event shares with its node in the Execution Trace; 0 is none.
@@ -175,7 +185,7 @@ impl Trace {
 
     /// The number of the device that an event is on, where the file gives one.
     pub fn device(&self, row: usize) -> Option<i64> {
-        self.track(self.events.track[row]).stream?.device
+        self.track(self.events.track.at(row)).stream?.device
     }
 
     /// The number that a launch shares with its device work (`correlation`); 0 is none.
@@ -185,12 +195,12 @@ impl Trace {
 
     /// Whether an event ran on a device's stream.
     pub fn is_on_device(&self, row: usize) -> bool {
-        self.track(self.events.track[row]).stream.is_some()
+        self.track(self.events.track.at(row)).stream.is_some()
     }
 
     /// The process of an event, as it is written.
     pub fn process_of(&self, row: usize) -> StrId {
-        self.track(self.events.track[row]).process
+        self.track(self.events.track.at(row)).process
     }
 
     /// A track.

@@ -25,11 +25,11 @@ impl Trace {
     fn producer_of_events(&self) -> Option<&'static Producer> {
         let text = |id: StrId| self.strings.text(id);
         // All events of such a tool have one of its few categories.
-        let first = *self.events.category.first()?;
+        let first = self.events.category.iter().next()?;
         if first != StrId::EMPTY {
             return vendor::producer(ToolName::Category(text(first)));
         }
-        let mut names = self.events.name.iter().take(MAX_NAMED).map(|name| text(*name));
+        let mut names = self.events.name.iter().take(MAX_NAMED).map(text);
         names.find_map(|name| vendor::producer(ToolName::Event(name)))
     }
 
@@ -67,7 +67,7 @@ impl Trace {
         let has_marks = keys.any(|key| PYTORCH_KEYS.contains(&key))
             || !self.nodes.is_empty()
             || !self.execution_header.is_empty()
-            || self.events.kind.contains(&EventKind::Operator);
+            || self.events.has(EventKind::Operator);
         has_marks && self.other_tool().is_none()
     }
 
@@ -108,7 +108,7 @@ impl Trace {
         }
         self.number_devices(&roles);
         for row in 0..self.events.len() {
-            let role = &roles[self.events.track[row].index()];
+            let role = &roles[self.events.track.at(row).index()];
             let rule = match self.events.kind[row] {
                 EventKind::Other => role.kind,
                 kind if kind.is_device_work() => role.narrower,
@@ -131,8 +131,8 @@ impl Trace {
         let text = |id: StrId| self.strings.text(id);
         let processes: FxHashMap<StrId, _> = self.processes.iter().map(|process| (process.process, process)).collect();
         let mut first_events: FxHashMap<usize, StrId> = FxHashMap::default();
-        for (track, name) in self.events.track.iter().zip(&self.events.name) {
-            first_events.entry(track.index()).or_insert(*name);
+        for (track, name) in self.events.track.iter().zip(self.events.name.iter()) {
+            first_events.entry(track.index()).or_insert(name);
         }
         let mut with_streams: FxHashMap<StrId, bool> = FxHashMap::default();
         for track in &self.tracks {
@@ -175,7 +175,7 @@ impl Trace {
     fn foreign_kind(&self, rule: fn(&EventNames<'_>) -> Option<EventKind>, row: usize) -> Option<EventKind> {
         let mut task = String::new();
         self.args.write_text(&self.strings, self.events.args(row), ArgKey::TaskType, &mut task);
-        let (name, category) = (self.event_name(row), self.strings.text(self.events.category[row]));
+        let (name, category) = (self.event_name(row), self.strings.text(self.events.category.at(row)));
         rule(&EventNames { name, category, task: &task })
     }
 
@@ -201,7 +201,7 @@ impl Trace {
             let template = *joined
                 .entry((args.template, more))
                 .or_insert_with_key(|(_, more)| own.extended(strings, args, more).template);
-            self.events.template[row] = template;
+            self.events.template.set(row, template);
         }
     }
 
@@ -222,8 +222,10 @@ impl Trace {
     fn settle_repeats(&mut self, roles: &[TrackRole]) {
         let rows = (0..self.events.len()).filter(|row| self.events.kind[*row].is_device_work());
         let mut rows: Vec<usize> = rows.collect();
-        let work = |row: usize| (self.device(row), self.events.start[row], self.events.dur[row], self.events.name[row]);
-        let distance = |row: usize| roles[self.events.track[row].index()].repeats;
+        let work = |row: usize| {
+            (self.device(row), self.events.start.at(row), self.events.dur.at(row), self.events.name.at(row))
+        };
+        let distance = |row: usize| roles[self.events.track.at(row).index()].repeats;
         sort::by_key(&mut rows, |row| (work(*row), distance(*row), *row));
         let mut repeats: Vec<usize> = Vec::new();
         for same in rows.chunk_by(|row, next| work(*row) == work(*next)) {
@@ -240,15 +242,15 @@ impl Trace {
     /// Work that contains other work of its row is no work of its own.
     fn settle_containers(&mut self, roles: &[TrackRole]) {
         let events = &mut self.events;
-        let is_nested = |row: &usize| roles[events.track[*row].index()].nests && events.kind[*row].is_device_work();
+        let is_nested = |row: &usize| roles[events.track.at(*row).index()].nests && events.kind[*row].is_device_work();
         let mut rows: Vec<usize> = (0..events.len()).filter(is_nested).collect();
         sort::by_key(&mut rows, |row| {
-            (events.track[*row].index(), events.start[*row], std::cmp::Reverse(events.dur[*row]), *row)
+            (events.track.at(*row).index(), events.start.at(*row), std::cmp::Reverse(events.dur.at(*row)), *row)
         });
         for pair in rows.windows(2) {
             let [outer, inner] = [pair[0], pair[1]];
-            let is_inside = events.track[outer] == events.track[inner]
-                && events.start[inner] < events.end(outer)
+            let is_inside = events.track.at(outer) == events.track.at(inner)
+                && events.start.at(inner) < events.end(outer)
                 && events.end(inner) <= events.end(outer);
             if is_inside {
                 events.kind[outer] = EventKind::Other;

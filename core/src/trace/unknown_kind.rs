@@ -20,7 +20,7 @@ impl Trace {
         let is_new = |category: &str| category != SPANS && vendor::category(&category.to_ascii_lowercase()).is_none();
         let mut is_new = TextCache::new(&self.strings, is_new);
         let is_unknown = move |row: &usize| {
-            events.kind[*row] == EventKind::Other && events.dur[*row].0 > 0 && is_new.of(events.category[*row])
+            events.kind[*row] == EventKind::Other && events.dur.at(*row).0 > 0 && is_new.of(events.category.at(*row))
         };
         (0..events.len()).filter(is_unknown)
     }

@@ -27,15 +27,15 @@ fn find(linked: &LinkedTrace, row: usize, other: &LinkedTrace) -> Option<usize> 
     let of = |linked: &'_ LinkedTrace, name: usize| {
         let events = &linked.trace.events;
         let is_like = |row: &usize| {
-            events.name[*row].index() == name
+            events.name.at(*row).index() == name
                 && events.kind[*row] == kind
                 && linked.links.iteration.get(*row) == iteration
         };
         let mut rows: Vec<usize> = (0..events.len()).filter(is_like).collect();
-        sort::by_key(&mut rows, |row| (events.start[*row], *row));
+        sort::by_key(&mut rows, |row| (events.start.at(*row), *row));
         rows
     };
-    let own = of(linked, linked.trace.events.name[row].index());
+    let own = of(linked, linked.trace.events.name.at(row).index());
     let place = own.iter().position(|like| *like == row)?;
     of(other, name_there).get(place).copied()
 }

@@ -46,9 +46,9 @@ pub(super) fn details(screen: &Screen<'_>, part: TraceView<'_>, row: usize) -> R
     let more = json!({
         "part": part.at,
         "is_shown": part.is_shown(row),
-        "category": trace.strings.text(events.category[row]),
-        "start_ns": events.start[row].0.to_string(),
-        "dur_ns": events.dur[row].0.to_string(),
+        "category": trace.strings.text(events.category.at(row)),
+        "start_ns": events.start.at(row).0.to_string(),
+        "dur_ns": events.dur.at(row).0.to_string(),
         "self_ns": part.linked.self_ns(row).to_string(),
         "device_ns": part.linked.known_device_ns(row).map(|ns| ns.to_string()),
         "recorded_dur_ns": events.impossible_dur(row).map(|dur| dur.0.to_string()),
@@ -151,9 +151,9 @@ pub(super) fn links(screen: &Screen<'_>, part: TraceView<'_>, row: usize) -> Res
 /// Where a step from an event leads.
 pub(super) fn neighbour(part: TraceView<'_>, row: usize, direction: NeighbourDirection) -> Response {
     let events = &part.linked.trace.events;
-    let TrackId(track) = events.track[row];
+    let TrackId(track) = events.track.at(row);
     let places = part.lanes().lane(track as usize, part.lane(row) as usize);
-    let here = part.lanes().first(places.clone(), |other| events.start[other] >= events.start[row]);
+    let here = part.lanes().first(places.clone(), |other| events.start.at(other) >= events.start.at(row));
     let place = |at: usize| places.contains(&at).then(|| part.lanes().row(at));
     let found = match direction {
         NeighbourDirection::Next => place(here + 1),

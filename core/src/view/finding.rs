@@ -39,7 +39,7 @@ pub(super) fn answer(screen: &Screen<'_>, found: &[Finding]) -> Response {
 fn finding_json(part: TraceView<'_>, finding: &Finding) -> Value {
     let events = &part.linked.trace.events;
     let rows: Vec<usize> = finding.evidence.iter().filter_map(|id| events.row_at(*id)).collect();
-    let start = rows.iter().map(|row| events.start[*row]).min();
+    let start = rows.iter().map(|row| events.start.at(*row)).min();
     let end = rows.iter().map(|row| events.end(*row)).max();
     json!({
         "part": part.at,

@@ -23,7 +23,7 @@ pub(super) fn answer(screen: &Screen<'_>, track: u32, time: f64) -> Response {
 /// The idle time of the stream right before device work; null without any, and for other events.
 pub(super) fn idle_before(part: TraceView<'_>, row: usize) -> Value {
     let events = &part.linked.trace.events;
-    let (start, track) = (events.start[row], events.track[row]);
+    let (start, track) = (events.start.at(row), events.track.at(row));
     let is_work = events.kind[row].is_device_work();
     let pause = is_work.then(|| pause_at(&Selection::all(&part.part().linked), track, Ts(start.0.saturating_sub(1))));
     pause.flatten().filter(|pause| pause.after == Some(row as u32)).map_or(Value::Null, |pause| {
@@ -57,7 +57,7 @@ fn pause(part: TraceView<'_>, track: usize, at: Ts) -> Option<Value> {
 fn host(part: TraceView<'_>, doing: &ThreadActivity) -> Value {
     let mut names: FxHashMap<StrId, Vec<(i64, u32)>> = FxHashMap::default();
     for (row, ns) in doing.self_ns.iter().filter(|(_, ns)| **ns > 0) {
-        names.entry(part.linked.trace.events.name[*row as usize]).or_default().push((*ns, *row));
+        names.entry(part.linked.trace.events.name.at(*row as usize)).or_default().push((*ns, *row));
     }
     let total = |events: &[(i64, u32)]| sum_ns(events.iter().map(|(ns, _)| *ns));
     let mut names: Vec<_> = names.into_values().map(|events| (total(&events), events)).collect();

@@ -63,7 +63,7 @@ static ALL: Table<PartHits> = Table {
 const COLUMNS: &[Column<PartHits>] = &[
     text("name", |hits, at, out| put_name(out, hits.linked.trace.event_name(hits.rows[at]))),
     int("dur_ns", |hits, at| Some(hits.dur(at))),
-    int("start_ns", |hits, at| Some(hits.linked.trace.events.start[hits.rows[at]].since(hits.zero).0)),
+    int("start_ns", |hits, at| Some(hits.linked.trace.events.start.at(hits.rows[at]).since(hits.zero).0)),
     text("track", |hits, at, out| put_name(out, &hits.track_name(at))),
     text("kind", |hits, at, out| put_name(out, hits.kinds[at])),
     int("id", |hits, at| Some(i64::from(hits.id(at)))),
@@ -89,7 +89,7 @@ impl PartHits {
     }
 
     fn dur(&self, at: usize) -> i64 {
-        self.linked.trace.events.dur[self.rows[at]].0
+        self.linked.trace.events.dur.at(self.rows[at]).0
     }
 
     fn durs(&self) -> impl Iterator<Item = i64> + '_ {
@@ -97,12 +97,12 @@ impl PartHits {
     }
 
     fn id(&self, at: usize) -> u32 {
-        self.linked.trace.events.position[self.rows[at]]
+        self.linked.trace.events.position.at(self.rows[at])
     }
 
     fn track_name(&self, at: usize) -> String {
         let trace = &self.linked.trace;
-        track_name(trace, trace.track(trace.events.track[self.rows[at]]))
+        track_name(trace, trace.track(trace.events.track.at(self.rows[at])))
     }
 
     fn into_answer(self) -> AnalysisResult {
@@ -116,7 +116,7 @@ impl PartHits {
         let mut places: FxHashMap<(StrId, &str), usize> = FxHashMap::default();
         let mut rows: Vec<NameRow> = Vec::new();
         for at in 0..self.rows.len() {
-            let (name, dur, id) = (self.linked.trace.events.name[self.rows[at]], self.dur(at), self.id(at));
+            let (name, dur, id) = (self.linked.trace.events.name.at(self.rows[at]), self.dur(at), self.id(at));
             let place = *places.entry((name, self.kinds[at])).or_insert_with(|| {
                 let text = self.linked.trace.strings.text(name).to_owned();
                 rows.push(NameRow::of(text, self.kinds[at]));

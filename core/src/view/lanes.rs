@@ -92,7 +92,7 @@ impl LaneIndex {
 
     /// The row of the longest event in a range of places that is not empty; the first of equals.
     pub(super) fn longest(&self, linked: &LinkedTrace, range: Range<usize>) -> usize {
-        let dur = |at: usize| linked.trace.events.dur[self.row(at)];
+        let dur = |at: usize| linked.trace.events.dur.at(self.row(at));
         let mut best = range.start;
         let mut consider = |at: usize| {
             if (dur(at), std::cmp::Reverse(at)) > (dur(best), std::cmp::Reverse(best)) {
@@ -121,12 +121,12 @@ impl LaneIndex {
     /// The event at `time`, or the nearest one not farther away than `tolerance`.
     pub(super) fn at(&self, linked: &LinkedTrace, lane: Range<usize>, time: Ts, tolerance: Dur) -> Option<usize> {
         let events = &linked.trace.events;
-        let after = self.first(lane.clone(), |row| events.start[row] > time);
+        let after = self.first(lane.clone(), |row| events.start.at(row) > time);
         let before = after.checked_sub(1).filter(|at| *at >= lane.start);
         let distance = |at: usize| {
             let row = self.row(at);
-            if events.start[row] > time {
-                events.start[row].since(time)
+            if events.start.at(row) > time {
+                events.start.at(row).since(time)
             } else {
                 Dur(time.since(events.end(row)).0.max(0))
             }
@@ -138,7 +138,7 @@ impl LaneIndex {
 }
 
 fn longest_of_blocks(linked: &LinkedTrace, rows: &[u32]) -> Vec<Vec<u32>> {
-    let dur = |at: u32| linked.trace.events.dur[rows[at as usize] as usize];
+    let dur = |at: u32| linked.trace.events.dur.at(rows[at as usize] as usize);
     let longest = |block: &[u32]| block.iter().copied().reduce(|a, b| if dur(b) > dur(a) { b } else { a }).unwrap_or(0);
     let mut levels: Vec<Vec<u32>> = Vec::new();
     let mut places: Vec<u32> = (0..rows.len() as u32).collect();

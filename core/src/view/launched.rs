@@ -13,7 +13,7 @@ pub(super) fn launched(part: TraceView<'_>, row: usize) -> Value {
     let events = &part.linked.trace.events;
     let devices = devices(part, row);
     let listed: Vec<_> = devices.iter().take(MAX_LISTED).map(|row| reference(part, *row)).collect();
-    let total_ns = devices.iter().fold(0_i64, |sum, row| sum.saturating_add(events.dur[*row].0));
+    let total_ns = devices.iter().fold(0_i64, |sum, row| sum.saturating_add(events.dur.at(*row).0));
     json!({
         "device_events": listed,
         "num_device_events": devices.len(),

@@ -55,6 +55,7 @@ pub use chart::chart;
 #[cfg(feature = "digest")]
 pub use digest_form::DigestForm;
 pub use memory_session::MemorySession;
+use report::ReportSource;
 #[cfg(feature = "python-reports")]
 pub use report::{COMPARISONS, GatheredJob, ShownRank, TraceFile, packed_facts};
 #[cfg(feature = "digest")]
@@ -95,9 +96,10 @@ impl Session {
     #[cfg(feature = "python-reports")]
     pub fn report_of_job(&self, job: &GatheredJob, request: &[u8]) -> Vec<u8> {
         let answer = Request::parse(request).and_then(|asked| match &asked.request {
-            Request::Report { title, facts, left_out, .. } => {
+            Request::Report { title, facts, left_out, unread, .. } => {
                 let screen = Screen::new(self, asked.align, asked.has_frames);
-                Ok(report::of_gathered((&screen, job), title, facts, left_out))
+                let source = ReportSource::gathered(&screen, job).lacking(unread);
+                Ok(report::answer(&source, title, facts, left_out))
             }
             _ => self.answer(&asked),
         });
@@ -127,11 +129,15 @@ impl Session {
             Request::Report { comparison: Some(selection), title, facts, .. } => {
                 report::difference(&screen, selection, title, facts)
             }
-            Request::Report { title, facts, left_out, .. } => Ok(report::answer(&screen, title, facts, left_out)),
+            Request::Report { title, facts, left_out, unread, .. } => {
+                Ok(report::answer(&ReportSource::of(&screen).lacking(unread), title, facts, left_out))
+            }
             #[cfg(feature = "digest")]
-            Request::Digest { comparison: None, form, max_chars } => report::digest(&screen, *form, *max_chars),
+            Request::Digest { comparison: None, form, max_chars, unread } => {
+                report::digest(&ReportSource::of(&screen).lacking(unread), *form, *max_chars)
+            }
             #[cfg(feature = "digest")]
-            Request::Digest { comparison: Some(selection), form, max_chars } => {
+            Request::Digest { comparison: Some(selection), form, max_chars, .. } => {
                 report::digest_of_comparison(&screen, selection, *form, *max_chars)
             }
             Request::Picture { width, start, end } => {

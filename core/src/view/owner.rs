@@ -32,7 +32,7 @@ impl<'a> OwnerCodes<'a> {
             OwnerColour::Module => linked.frames().module.get(row),
         };
         let code = owner.map_or(0, |owner| {
-            let name = linked.trace.events.name[owner as usize];
+            let name = linked.trace.events.name.at(owner as usize);
             *self.known.entry((part.at, name)).or_insert_with(|| {
                 let text = linked.trace.strings.text(name);
                 self.names.push(text.strip_prefix(MODULE_PREFIX).unwrap_or(text));

@@ -29,13 +29,13 @@ impl PixelScale {
     pub(super) fn next(self, part: TraceView<'_>, places: Range<usize>) -> usize {
         let (events, lanes) = (&part.linked.trace.events, part.lanes());
         let (row, after) = (lanes.row(places.start), places.start + 1);
-        if events.dur[row].0 >= self.pixel_ns {
+        if events.dur.at(row).0 >= self.pixel_ns {
             return after;
         }
-        let end_of_pixel = self.start(self.of(events.start[row]).saturating_add(1));
-        let next = lanes.first(after..places.end, |row| events.start[row] >= end_of_pixel);
+        let end_of_pixel = self.start(self.of(events.start.at(row)).saturating_add(1));
+        let next = lanes.first(after..places.end, |row| events.start.at(row) >= end_of_pixel);
         // Only the last one of a pixel can be wide enough to be drawn by itself.
-        let is_wide = |at: usize| events.dur[lanes.row(at)].0 >= self.pixel_ns;
+        let is_wide = |at: usize| events.dur.at(lanes.row(at)).0 >= self.pixel_ns;
         if next > after && is_wide(next - 1) { next - 1 } else { next }
     }
 

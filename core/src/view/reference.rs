@@ -16,8 +16,8 @@ pub(super) fn reference(part: TraceView<'_>, row: usize) -> Value {
         "kind": part.shown_kind(row).name(),
         "track": part.track(row),
         "lane": part.lane(row),
-        "start": part.offset(events.start[row]),
-        "dur": events.dur[row].0 as f64,
+        "start": part.offset(events.start.at(row)),
+        "dur": events.dur.at(row).0 as f64,
     })
 }
 
@@ -25,8 +25,8 @@ pub(super) fn reference(part: TraceView<'_>, row: usize) -> Value {
 pub(super) fn inside(part: TraceView<'_>, row: usize) -> impl Iterator<Item = usize> {
     let linked = &part.part().linked;
     let (events, nesting) = (&linked.trace.events, &linked.links.nesting);
-    let rows = nesting.track_rows(events.track[row]);
-    let first = rows.partition_point(|other| events.start[*other as usize] < events.start[row]);
+    let rows = nesting.track_rows(events.track.at(row));
+    let first = rows.partition_point(|other| events.start.at(*other as usize) < events.start.at(row));
     let end = events.end(row);
-    rows[first..].iter().map(|row| *row as usize).take_while(move |other| events.start[*other] <= end)
+    rows[first..].iter().map(|row| *row as usize).take_while(move |other| events.start.at(*other) <= end)
 }

@@ -72,6 +72,8 @@ pub(super) enum Request {
         facts: Vec<(String, String)>,
         /// Of the traces that the page carries, by kind, where the report is of whole ones.
         left_out: Map<String, Value>,
+        /// Files of the job that could not be read, each with the reason.
+        unread: Vec<(String, String)>,
     },
     /// The facts of a report as short text.
     #[cfg(feature = "digest")]
@@ -79,6 +81,8 @@ pub(super) enum Request {
         comparison: Option<Map<String, Value>>,
         form: DigestForm,
         max_chars: usize,
+        /// Files of the job that could not be read, each with the reason.
+        unread: Vec<(String, String)>,
     },
     Picture {
         width: u32,
@@ -363,12 +367,14 @@ impl Request {
                 title: fields.get("title")?,
                 facts: fields.get("facts")?,
                 left_out: fields.maybe("left_out")?.unwrap_or_default(),
+                unread: fields.maybe("unread")?.unwrap_or_default(),
             },
             #[cfg(feature = "digest")]
             "digest" => Self::Digest {
                 comparison: fields.maybe("comparison")?,
                 form: fields.maybe("form")?.unwrap_or(DigestForm::Markdown),
                 max_chars: fields.get("max_chars")?,
+                unread: fields.maybe("unread")?.unwrap_or_default(),
             },
             "picture" => {
                 Self::Picture { width: fields.get("width")?, start: fields.maybe("start")?, end: fields.maybe("end")? }

@@ -30,7 +30,7 @@ pub(super) fn answer(screen: &Screen<'_>, request: &SearchRequest) -> Response {
     }
     let start = |(part, row): (usize, usize)| {
         let part = screen.parts[part];
-        part.linked.trace.events.start[row].since(part.zero)
+        part.linked.trace.events.start.at(row).since(part.zero)
     };
     sort::by_key(&mut all, |hit| start(*hit));
     let from = |time: f64| all.partition_point(|hit| (start(*hit).0 as f64) < time);
@@ -69,7 +69,7 @@ fn mark_lane(
     let (events, lanes) = (&part.linked.trace.events, part.lanes());
     let places = lanes.lane(track, lane);
     let mut at = lanes.first(places.clone(), |row| events.end(row) >= window.start);
-    while at < places.end && events.start[lanes.row(at)] < window.end {
+    while at < places.end && events.start.at(lanes.row(at)) < window.end {
         let row = lanes.row(at);
         if hits.has(row) {
             columns.push(part, row);
@@ -92,8 +92,8 @@ struct HitColumns {
 impl HitColumns {
     fn push(&mut self, part: TraceView<'_>, row: usize) {
         let events = &part.linked.trace.events;
-        self.starts.push(part.offset(events.start[row]));
-        self.durs.push(events.dur[row].0 as f64);
+        self.starts.push(part.offset(events.start.at(row)));
+        self.durs.push(events.dur.at(row).0 as f64);
         self.ids.push(part.id(row));
         self.tracks.push(part.track(row));
         self.lanes.push(part.lane(row));
@@ -158,7 +158,7 @@ impl<'a> SearchHits<'a> {
     }
 
     pub(super) fn has(&self, row: usize) -> bool {
-        has(&self.names, self.part.linked.trace.events.name[row])
+        has(&self.names, self.part.linked.trace.events.name.at(row))
             && self.tests.iter().all(|test| self.passes(row, test))
     }
 
@@ -166,13 +166,13 @@ impl<'a> SearchHits<'a> {
         let (part, trace) = (self.part, &self.part.part().linked.trace);
         let events = &trace.events;
         match test {
-            EventTest::Dur(durs) => durs.contains(&events.dur[row].0),
+            EventTest::Dur(durs) => durs.contains(&events.dur.at(row).0),
             EventTest::Kind(kind) => part.shown_kind(row).name() == kind,
-            EventTest::Category(categories) => has(categories, events.category[row]),
+            EventTest::Category(categories) => has(categories, events.category.at(row)),
             EventTest::Id(id) => part.id(row) == *id,
             EventTest::Arg { keys, value, names } => {
                 let mut pairs = trace.args.pairs_of(&trace.strings, events.args(row), |key| has(keys, key));
-                has(names, events.name[row]) || pairs.any(|(_, found)| plain_text(&found).to_lowercase() == *value)
+                has(names, events.name.at(row)) || pairs.any(|(_, found)| plain_text(&found).to_lowercase() == *value)
             }
         }
     }

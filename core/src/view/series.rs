@@ -65,7 +65,7 @@ fn busy(linked: &LinkedTrace) -> Vec<TimeSeries> {
         let (Some(stream), track) = (track.stream, TrackId::from(at)) else { continue };
         let rows = nesting.track_rows(track).iter().map(|row| *row as usize);
         let work = rows.filter(|row| trace.events.kind[*row].is_device_work());
-        let times = work.map(|row| TimeRange { start: trace.events.start[row], end: trace.events.end(row) });
+        let times = work.map(|row| TimeRange { start: trace.events.start.at(row), end: trace.events.end(row) });
         devices.entry(stream.device).or_insert((track, Vec::new())).1.extend(times);
     }
     let series = |(track, times): (TrackId, Vec<TimeRange>)| TimeSeries {

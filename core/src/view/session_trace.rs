@@ -152,7 +152,7 @@ impl SessionTrace {
 
     /// The id after its last.
     fn end_id(&self) -> Option<u32> {
-        let last = self.linked.trace.events.position.last().copied();
+        let last = self.linked.trace.events.position.last();
         last.map_or(Some(self.first_id), |last| self.first_id.checked_add(last)?.checked_add(1))
     }
 
@@ -229,12 +229,12 @@ impl<'a> TraceView<'a> {
 
     /// The screen's id of an event.
     pub(super) fn id(self, row: usize) -> u32 {
-        self.first_id + self.linked.trace.events.position[row]
+        self.first_id + self.linked.trace.events.position.at(row)
     }
 
     /// The screen's number of an event's track.
     pub(super) fn track(self, row: usize) -> u32 {
-        self.first_track + self.linked.trace.events.track[row].0
+        self.first_track + self.linked.trace.events.track.at(row).0
     }
 }
 

@@ -47,10 +47,10 @@ pub(super) fn tiles(part: TraceView<'_>, lane: (usize, usize), window: TimeRange
     let pixels = PixelScale::new(part, window, pixels);
     let mut tiles = Vec::new();
     let mut at = lanes.first(places.clone(), |row| events.end(row) >= window.start);
-    while at < places.end && events.start[lanes.row(at)] < window.end {
+    while at < places.end && events.start.at(lanes.row(at)) < window.end {
         let row = lanes.row(at);
         let next = pixels.next(part, at..places.end);
-        let time = TimeRange { start: events.start[row], end: events.end(lanes.row(next - 1)) };
+        let time = TimeRange { start: events.start.at(row), end: events.end(lanes.row(next - 1)) };
         tiles.push(TimelineTile { row: lanes.longest(&part.linked, at..next), time, count: (next - at) as u32 });
         at = next;
     }
@@ -75,7 +75,7 @@ struct TileColumns<'a> {
 impl<'a> TileColumns<'a> {
     fn push(&mut self, part: TraceView<'a>, track: u32, lane: usize, tile: TimelineTile) {
         let (events, texts) = (&part.linked.trace.events, &mut self.texts);
-        let name = *self.by_name.entry((part.at, events.name[tile.row])).or_insert_with(|| {
+        let name = *self.by_name.entry((part.at, events.name.at(tile.row))).or_insert_with(|| {
             texts.push(part.part().linked.trace.event_name(tile.row));
             texts.len() as u32 - 1
         });

@@ -32,7 +32,7 @@ use crate::trace::kept_defects;
 /// let json = br#"[{"ph": "X", "name": "aten::add", "pid": 1, "tid": 2, "ts": 5.1, "dur": 2}]"#;
 /// let mut out = Vec::new();
 /// write_chrome(&read([Input::new(json)], Limits::default())?, &mut out).unwrap();
-/// assert_eq!(read([Input::new(&out)], Limits::default())?.events.start[0].0, 5_100);
+/// assert_eq!(read([Input::new(&out)], Limits::default())?.events.start.at(0).0, 5_100);
 /// # Ok::<(), kinetoscope::Error>(())
 /// ```
 pub fn write_chrome(trace: &Trace, out: &mut dyn io::Write) -> io::Result<()> {
@@ -136,7 +136,7 @@ enum ChromeElement {
 
 /// All elements, in the order of the file.
 fn in_order(trace: &Trace) -> impl Iterator<Item = ChromeElement> + '_ {
-    let events = trace.events.position.iter().copied().zip((0..).map(ChromeElement::Event));
+    let events = trace.events.position.iter().zip((0..).map(ChromeElement::Event));
     let instants = trace.instants.iter().map(|row| row.position).zip((0..).map(ChromeElement::Instant));
     let counters = trace.counters.iter().map(|row| row.position).zip((0..).map(ChromeElement::Counter));
     let flows = trace.flows.iter().map(|row| row.position).zip((0..).map(ChromeElement::Flow));
@@ -221,12 +221,12 @@ impl ChromeWriter<'_> {
 
     fn event(&mut self, row: usize) {
         let (trace, events) = (self.trace, &self.trace.events);
-        self.open("X", events.name[row], events.category[row]);
-        let track = trace.track(events.track[row]);
+        self.open("X", events.name.at(row), events.category.at(row));
+        let track = trace.track(events.track.at(row));
         self.place(track.process, track.thread);
-        self.time(events.start[row]);
+        self.time(events.start.at(row));
         self.text.push_str(",\"dur\":");
-        let Dur(dur) = events.impossible_dur(row).unwrap_or(events.dur[row]);
+        let Dur(dur) = events.impossible_dur(row).unwrap_or(events.dur.at(row));
         write_micros(&mut self.text, dur, dur % 1000 != 0);
         self.close(events.args(row));
     }

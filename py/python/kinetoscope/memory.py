@@ -36,8 +36,8 @@ class MemorySnapshot(Tables):
 
         In bytes, at the end of the recording:
 
-        * `requested_bytes`: sum of the requested sizes in use
-        * `allocated_bytes`: sum of the sizes of their blocks
+        * `requested_bytes`: sum of the requested sizes in use, or waiting for other streams
+        * `allocated_bytes`: sum of the sizes of the blocks in use; none that wait
         * `reserved_bytes`: memory taken from the system
         * `free_bytes`: its free part; `largest_free_bytes` is the largest free block
         * `cached_bytes`: free, in segments with nothing in use; `split_bytes`: free, in segments
@@ -47,12 +47,15 @@ class MemorySnapshot(Tables):
         `peak_requested_bytes`, `peak_allocated_bytes` and `peak_reserved_bytes` are maxima, counted
         back through the actions from the end. `peak_ns` is the time of the first. It is null
         without actions, or if the peak is the start of the recording. For `peak_allocated_bytes`,
-        blocks that the file lacks have the requested size, rounded up to 512 bytes.
+        blocks that the file lacks have the requested size, rounded up to 512 bytes. A rest that the
+        allocator did not cut off is added.
 
         Further tables:
 
-        * `memory_bands`: each allocation as a band over time, from the earliest upwards; the 400
-          largest of a device, then all others together. `plot` draws it by category, with the peak.
+        * `memory_bands`: each allocation as a band over time, from the earliest upwards. 400 of a
+          device have their own: up to half are the largest at the peak, the rest fill most of the
+          picture. All others are one band with the maximum of each slice of time. At the peak,
+          bands add up exactly. `plot` draws them by category, with the peak.
         * `memory_series`: requested, allocated and reserved bytes after each action
         * `memory_holders`: bytes in use at the peak, by origin. `site` is the innermost frame
           outside of torch, `stack_id` refers to `frames`. Both are null for allocations before the
@@ -63,7 +66,8 @@ class MemorySnapshot(Tables):
           Memory made before the pass and freed in it is `activation`; memory freed in the phase
           that made it is `temporary`. The rest is `unknown`. Passes need stacks of C++.
         * `memory_leaks`: origins of which each iteration keeps memory, and all memory grows. An
-          iteration is from one backward pass to the next; the first and the last two do not count.
+          iteration is from one backward pass to the next; the first and the last two do not count,
+          so it needs six passes. `num_backward_passes` counts them.
           `iteration_bytes` is the mean; `confidence` grows with the number of iterations.
         * `out_of_memory`: each allocation that failed. `cause` is the first kind of memory that,
           with all before it, would have been enough. In order: that of the device (`limit`: the
@@ -134,6 +138,16 @@ class MemorySnapshot(Tables):
     @property
     def _title(self) -> str:
         return Path(self.source).name if self.source else "Memory snapshot"
+
+    def _repr_html_(self) -> str:
+        """The picture of the memory over time, and the devices."""
+        from kinetoscope._report.html import picture_html
+        from kinetoscope._report.table_text import section
+
+        memory = self.memory()
+        if memory.reason is not None:
+            return super()._repr_html_()
+        return picture_html(self._headline, memory.plot().svg, [section(memory, len(memory))])
 
     @cached_property
     def actions(self) -> Table:

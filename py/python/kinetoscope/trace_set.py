@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, Any
 from kinetoscope import _native
 from kinetoscope._analysis.job_methods import JobAnalyses
 from kinetoscope._base import lazy, text
-from kinetoscope._base.progress import bar
-from kinetoscope._base.threads import for_each
 from kinetoscope._export.job_files import JobFiles
 from kinetoscope._export.tables import Part, export
 from kinetoscope._io.discovery import Pair
 from kinetoscope._io.paths import natural
 from kinetoscope._load.member import Member, merged_files, split_members
 from kinetoscope._load.read import Options, RankPart
+from kinetoscope._load.unread import by_file, read_all, unread_files, without_names
 from kinetoscope.table import Table
 from kinetoscope.trace import Trace
 
@@ -106,7 +105,7 @@ class TraceSet(JobAnalyses, JobFiles):
             members = [member for member in self.members if member.rank == rank]
             if all(member.is_read for member in members):
                 return members
-            _read_all([member for member in members if not member.is_read], progress=None)
+            read_all([member for member in members if not member.is_read], progress=None)
             self._split_merged()
 
     def load(self, *, progress: bool | None = None) -> TraceSet:
@@ -115,7 +114,7 @@ class TraceSet(JobAnalyses, JobFiles):
         `progress` as in `read_dir`. Ctrl-C stops within a fraction of a second; traces that are
         complete by then stay in memory. Raises TraceError for an unreadable trace.
         """
-        _read_all([member for member in self.members if not member.is_read], progress=progress)
+        read_all([member for member in self.members if not member.is_read], progress=progress)
         self._split_merged()
         return self
 
@@ -209,11 +208,15 @@ class TraceSet(JobAnalyses, JobFiles):
         if redact:
             return self._redacted(level=redact).report(path, title=title, max_size=max_size, static=static)
         if len(self._members) > MAX_TIMELINES:
-            members, gathered = self._gather(Path(path).parent)
-            if not gathered.is_trimmed():
-                return write_job_report(members, gathered, path, title or _title(members), max_size, static=static)
+            gathered = members, job = self._gather(Path(path).parent)
+            lost = (name for member in self.members if member not in members for name in member.pair.names)
+            unread = [*self._unread, *((name, "it can no longer be read") for name in lost)]
+            if not job.is_trimmed():
+                return write_job_report(
+                    gathered, path, title or _title(members), max_size, static=static, unread=unread
+                )
         traces = [(member.rank, member.trace) for member in self._select(None)]
-        return write_report(traces, path, title or _title(traces), max_size, static=static)
+        return write_report(traces, path, title or _title(traces), max_size, static=static, unread=self._unread)
 
     def _redacted(self, *, level: bool | str) -> TraceSet:
         from kinetoscope._load.redaction import redacted
@@ -224,8 +227,14 @@ class TraceSet(JobAnalyses, JobFiles):
             [
                 Member(member.pair, {}, {}, member.recording.options, trace, member.part)
                 for member, trace in zip(members, traces, strict=True)
-            ]
+            ],
+            without_names(self.skipped),
         )
+
+    @property
+    def _unread(self) -> list[tuple[str, str]]:
+        """Files of the job that could not be read, each with the reason."""
+        return unread_files(self.skipped)
 
     def _gather(self, folder: Path) -> tuple[list[Member], _native.GatheredJob]:
         """Collects what a report in `folder` tells about all ranks."""
@@ -241,7 +250,7 @@ class TraceSet(JobAnalyses, JobFiles):
         """Lets workers read all members. Skips unreadable ones."""
         failures = coordinator.inspect(self._members)
         self._members = [member for member in self._members if member not in failures]
-        self._skipped |= _by_file(failures)
+        self._skipped |= by_file(failures)
         self._split_merged()
 
     def render_static(self, height: int = 640) -> lazy.Static:
@@ -254,7 +263,7 @@ class TraceSet(JobAnalyses, JobFiles):
         from kinetoscope._report.static import Static
 
         traces = [(member.rank, member.trace) for member in self._select(None)]
-        page = report_page(traces, title := _title(traces))
+        page = report_page(traces, title := _title(traces), self._unread)
         return Static(page, TimelineSession(self.on_screen(), "clocks").picture(_PICTURE_WIDTH_PX), title, height)
 
     def sql(self, query: str, /, **tables: object) -> Table:
@@ -434,9 +443,9 @@ def ranks_and_windows(members: Sequence[Member]) -> list[tuple[int | None, int]]
 
 def read_here(members: Sequence[Member], skipped: Mapping[str, str], *, progress: bool | None) -> TraceSet:
     """Reads all members in this process, and skips unreadable ones."""
-    failures = _read_all(members, progress=progress, may_fail=True)
+    failures = read_all(members, progress=progress, may_fail=True)
     readable, copies = split_members([member for member in members if member not in failures])
-    return TraceSet(readable, {**skipped, **_by_file(failures), **copies})
+    return TraceSet(readable, {**skipped, **by_file(failures), **copies})
 
 
 def read_by_workers(
@@ -446,7 +455,7 @@ def read_by_workers(
     coordinator = _new_coordinator(executor, progress=progress)
     failures = coordinator.inspect(members)
     readable, copies = split_members([member for member in members if member not in failures])
-    return TraceSet(readable, {**skipped, **_by_file(failures), **copies}, coordinator)
+    return TraceSet(readable, {**skipped, **by_file(failures), **copies}, coordinator)
 
 
 def job_of_parts(trace: Trace, parts: Sequence[RankPart], options: Options) -> TraceSet:
@@ -467,33 +476,6 @@ def _new_coordinator(executor: Executor, *, progress: bool | None) -> Coordinato
     from kinetoscope._remote.coordinator import Coordinator
 
     return Coordinator(executor, progress)
-
-
-def _by_file(failures: Mapping[Member, str]) -> dict[str, str]:
-    return {name: reason for member, reason in failures.items() for name in member.pair.names}
-
-
-def _read_all(members: Sequence[Member], *, progress: bool | None, may_fail: bool = False) -> dict[Member, str]:
-    """Reads members in parallel. With `may_fail`, returns unreadable ones with the reason.
-
-    Otherwise raises the error of the first unreadable member.
-    """
-
-    def read(member: Member, reading: _native.Reading) -> str | None:
-        try:
-            member.read(reading)
-        except (_native.TraceError, OSError) as error:
-            if not may_fail or (isinstance(error, _native.TraceLimitError) and member.is_archived):
-                raise
-            if isinstance(error, _native.UnsupportedTraceError):
-                member.forget_inputs()
-            return str(error)
-        return None
-
-    size = sum(member.size for member in members)
-    with bar("reading traces", size, len(members), wanted=progress) as update:
-        reasons = for_each(members, read, update)
-    return {member: reason for member, reason in zip(members, reasons, strict=True) if reason is not None}
 
 
 def _order(member: Member) -> tuple[bool, int, bytes]:

@@ -6,6 +6,7 @@ import gzip
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
 
 import kinetoscope as ks
 import pytest
@@ -104,6 +105,66 @@ def test_a_notebook_shows_the_picture(cuda: ks.Trace) -> None:
     assert "<svg" in graph._repr_html_()
     empty = cuda.flamegraph(focus="no such name")
     assert "no frame has this name" in empty._repr_html_()
+
+
+def test_a_notebook_shows_the_picture_of_a_comparison(cuda: ks.Trace) -> None:
+    changes = ks.diff(cuda, cuda).flamegraph()
+    assert changes.plot().svg in changes._repr_html_()
+    assert "<svg" in changes._repr_html_()
+
+
+def test_folded_changes_have_the_weights_of_both_sides(tmp_path: Path, data: Path) -> None:
+    before, after = (ks.read(data / "transformer_cuda/kineto_trace_0.json.gz") for _ in "ab")
+    changes = ks.diff(before, after, iteration=3).flamegraph(weight="host_ns")
+    one = folded(before.flamegraph(weight="host_ns", iteration=3), tmp_path / "one.folded")
+    lines = changes.to_folded(tmp_path / "both.folded.gz").read_bytes()
+    both = [line.rsplit(" ", 2) for line in gzip.decompress(lines).decode().splitlines()]
+    assert {stack: (int(b), int(a)) for stack, b, a in both} == {stack: (own, own) for stack, own in one.items()}
+    with pytest.raises(TypeError, match="expected one side for speedscope, found a comparison"):
+        changes.to_speedscope(tmp_path / "x.json")
+    assert not (tmp_path / "x.json").exists()
+
+
+def test_folded_changes_show_frames_of_one_side(tmp_path: Path) -> None:
+    def trace(name: str, *ops: tuple[str, int, int]) -> ks.Trace:
+        events = [
+            {"ph": "X", "cat": "cpu_op", "name": op, "pid": 1, "tid": 1, "ts": start, "dur": dur}
+            for op, start, dur in ops
+        ]
+        path = tmp_path / name
+        path.write_text(json.dumps(events))
+        return ks.read(path)
+
+    before = trace("a.json", ("outer", 0, 10), ("inner", 2, 4))
+    after = trace("b.json", ("outer", 0, 10), ("new", 2, 1))
+    lines = ks.diff(before, after).flamegraph(by="operator").to_folded(tmp_path / "x.folded").read_text().splitlines()
+    assert sorted(lines) == ["outer 6000 9000", "outer;inner 4000 0", "outer;new 0 1000"]
+
+
+def test_each_rank_of_a_comparison_has_its_own_stacks(tmp_path: Path, data: Path) -> None:
+    job = ks.read_dir(data / "mlp_gloo")
+    path = ks.diff(job, job).flamegraph(weight="calls").to_folded(tmp_path / "x.folded")
+    for line in path.read_text(encoding="utf-8").splitlines():
+        stack, before, after = line.rsplit(" ", 2)
+        assert stack.startswith("rank ")
+        assert before == after
+
+
+def test_callers_need_a_focus(cuda: ks.Trace) -> None:
+    with pytest.raises(ks.TraceError, match='expected focus with direction="callers", found none'):
+        cuda.flamegraph(direction="callers")
+    assert len(cuda.flamegraph(direction="callers", focus="aten::linear")) > 0
+
+
+def test_readers_without_the_widget_see_the_graph(cuda: ks.Trace) -> None:
+    pytest.importorskip("anywidget")
+    graph = cuda.flamegraph(by="operator")
+    saved = graph.timeline()._repr_mimebundle_()[0]
+    assert "<img width='784'" in saved["text/html"]
+    assert "<title>flamegraph: " in unquote(saved["text/html"])
+    assert "Timeline of" not in saved["text/html"]
+    assert saved["text/plain"] == repr(graph)
+    assert cuda.timeline()._repr_mimebundle_()[0]["text/plain"] == repr(cuda.summary())
 
 
 def test_the_widget_begins_with_the_graph(cuda: ks.Trace) -> None:

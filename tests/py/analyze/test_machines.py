@@ -9,6 +9,7 @@ from typing import Any
 import kinetoscope as ks
 import pytest
 from kinetoscope._cli.main import main
+from support.large_job import rank_trace
 
 ROUTING = [[10, 30, 12, 8], [8, 30, 10, 12], [12, 30, 8, 10], [10, 30, 10, 10]]
 """Rows that each of four ranks sends to each: rank 1 receives half of all."""
@@ -40,15 +41,19 @@ def call(rank: int, start: int, dur: int, **args: Any) -> list[dict[str, Any]]:
 
 def reduction(rank: int, start: int, dur: int, name: str, ranks: list[int]) -> list[dict[str, Any]]:
     sizes = {"In msg nelems": 1000, "Out msg nelems": 1000}
-    group = {"Process Group Name": name, "Process Group Ranks": ranks}
-    return call(rank, start, dur, **{"Collective name": "allreduce", **group, **sizes})
+    return call(rank, start, dur, **{"Collective name": "allreduce", **group(name, ranks), **sizes})
 
 
 def exchange(rank: int, start: int, rows: tuple[list[int], list[int]]) -> list[dict[str, Any]]:
     sizes = {"In msg nelems": 8 * sum(rows[0]), "Out msg nelems": 8 * sum(rows[1])}
     splits = {"In split size": str(rows[0]), "Out split size": str(rows[1])}
-    group = {"Process Group Name": "experts", "Process Group Ranks": [0, 1, 2, 3]}
-    return call(rank, start, 10, **{"Collective name": "all_to_allv", **group, **sizes, **splits})
+    return call(
+        rank, start, 10, **{"Collective name": "all_to_allv", **group("experts", [0, 1, 2, 3]), **sizes, **splits}
+    )
+
+
+def group(name: str, ranks: list[int]) -> dict[str, Any]:
+    return {"Process Group Name": name, "Process Group Ranks": ranks}
 
 
 @pytest.fixture
@@ -86,6 +91,66 @@ def test_machines_are_those_of_the_hosts(folder: Path) -> None:
     assert {row[0] for row in given.select("reach").rows()} == {"inside"}
     with pytest.raises(ks.TraceError, match="a whole number from 0 as ranks_per_machine"):
         ks.read_dir(folder).machines(ranks_per_machine=-1)
+
+
+@pytest.mark.unit
+def test_ranks_without_a_host_name_are_on_the_machine_of_their_devices(tmp_path: Path) -> None:
+    """`traceName` of ranks 4 and 5 alone names a host; four devices divide eight ranks."""
+    for rank in range(8):
+        trace = rank_trace(rank, 8, 0)
+        if rank in {4, 5}:
+            trace["traceName"] = "log/node01_100.1698954910154219890.pt.trace.json"
+        (tmp_path / f"rank{rank}.json").write_text(json.dumps(trace))
+    job = ks.read_dir(tmp_path)
+    machines = job.machines().tables["machine_ranks"].select("machine").rows()
+    places = job.topology().tables["rank_places"].select("division", "number", "name").rows()
+    names = {0: "machine 0", 1: "machine 1 (node01)"}
+    assert [row for row in places if row[0] == "machine"] == [("machine", at, names[at]) for (at,) in machines]
+    cells = set(job.grouped_heatmap().select("number", "name", "num_traces").rows())
+    assert cells == {(0, names[0], 4), (1, names[1], 4)}
+
+
+@pytest.mark.unit
+def test_a_given_number_of_ranks_divides_the_map(folder: Path) -> None:
+    job = ks.read_dir(folder)
+
+    def of(**options: Any) -> set[Any]:
+        return set(job.grouped_heatmap(**options).select("name", "num_traces").rows())
+
+    assert of() == {("machine 0 (host0)", 2), ("machine 1 (host1)", 2)}
+    assert of(ranks_per_machine=4) == {("machine 0", 4)}
+
+
+@pytest.mark.unit
+def test_groups_divide_the_map_where_machines_are_unknown(tmp_path: Path) -> None:
+    """Groups of tensor parallelism come from collectives, those of the pipeline from messages alone."""
+    for rank in range(4):
+        near, far = rank // 2 * 2, rank % 2
+        reduced = {"Collective name": "allreduce", "Process Group Description": "tensor"}
+        sent = {"Collective name": "send" if rank < 2 else "recv", "Process Group Description": "pipeline"}
+        sizes = {"In msg nelems": 10, "Out msg nelems": 10}
+        ends = {"Src Rank": far, "Dst Rank": far + 2}
+        events = [
+            *call(rank, 100, 10, **reduced, **sizes, **group("t", [near, near + 1])),
+            *call(rank, 200, 10, **sent, **sizes, **ends, **group("p", [far, far + 2])),
+        ]
+        trace = {"distributedInfo": {"rank": rank, "world_size": 4}, "traceEvents": events}
+        (tmp_path / f"rank{rank}.json").write_text(json.dumps(trace))
+    job = ks.read_dir(tmp_path)
+    pipeline = {("pipeline", "ranks 0, 2", 2), ("pipeline", "ranks 1, 3", 2)}
+    columns = ("division", "name", "num_traces")
+    assert set(job.grouped_heatmap(group="pipeline").select(*columns).rows()) == pipeline
+    tensor = {("tensor", "ranks 0, 1", 2), ("tensor", "ranks 2, 3", 2)}
+    assert set(job.grouped_heatmap().select(*columns).rows()) == pipeline | tensor
+    places = job.topology().tables["rank_places"].select("rank", "division", "name").rows()
+    assert [row for row in places if row[1] == "pipeline"] == [
+        (rank, "pipeline", f"ranks {rank % 2}, {rank % 2 + 2}") for rank in range(4)
+    ]
+    page = job.report(tmp_path / "report.html").read_text(encoding="utf-8")
+    assert page.index("By pipeline") < page.index("By tensor")
+    with pytest.raises(ks.TraceError, match="ranks_per_machine"):
+        job.grouped_heatmap(ranks_per_machine=-1)
+    assert "machines of the ranks are unknown" in str(job.grouped_heatmap(group="machine").reason)
 
 
 @pytest.mark.unit

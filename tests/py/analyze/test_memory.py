@@ -213,6 +213,7 @@ def test_a_snapshot_says_who_held_its_peak() -> None:
         "num_segments": 1,
         "num_blocks": 2,
         "num_ooms": 0,
+        "num_backward_passes": 0,
     }
     series = answer.tables["memory_series"].select("time_ns", "requested_bytes", "reserved_bytes").rows()
     assert series == [

@@ -65,6 +65,31 @@ def test_what_grew_is_named_by_its_line(tmp_path: Path) -> None:
     assert "<svg" in changes.plot().svg
 
 
+def test_paths_to_one_line_are_apart(tmp_path: Path) -> None:
+    """Each stack of either file has a row, with its number in the frames of that file."""
+
+    def stack(caller: str) -> list[dict[str, Any]]:
+        lines = [("empty", "/x/torch/__init__.py"), ("pad", "train.py"), (caller, "train.py")]
+        return [{"name": name, "filename": file, "line": 1} for name, file in lines]
+
+    def read(name: str, sizes: dict[str, int]) -> ks.MemorySnapshot:
+        blocks = [
+            {"address": at, "size": size, "state": "active_allocated", "frames": stack(caller)}
+            for at, (caller, size) in enumerate(sizes.items())
+        ]
+        path = tmp_path / name
+        path.write_text(json.dumps({"segments": [{"device": 0, "blocks": blocks}], "device_traces": []}))
+        snapshot = ks.read(path)
+        assert isinstance(snapshot, ks.MemorySnapshot)
+        return snapshot
+
+    before = read("before.json", {"decode": 10, "encode": 20})
+    after = read("after.json", {"encode": 500, "sample": 7})
+    rows = ks.diff(before, after).select("site", "change_bytes", "before_stack_id", "after_stack_id").rows()
+    assert {row[0] for row in rows} == {"all memory", "pad (train.py:1)"}
+    assert [row[1:] for row in rows] == [(477, None, None), (480, 1, 0), (-10, 0, None), (7, None, 1)]
+
+
 def test_changes_of_a_recording_add_up(data: Path) -> None:
     path = next((data / "memory_cuda").glob("*.pickle*"))
     one = ks.read(path)

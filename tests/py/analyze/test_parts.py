@@ -120,7 +120,7 @@ def test_a_part_whose_work_was_lost_is_not_said_to_have_none() -> None:
     for part in parts:
         found = trace.kernels(**part)
         assert len(found) == 0
-        assert found.reason == "device work ran, but the file has none of its records (see `problems`)", part
+        assert found.reason == "device work ran, but the file has none of its records (see the verdict)", part
 
 
 def test_a_rank_may_lack_what_another_has(tmp_path: Path) -> None:

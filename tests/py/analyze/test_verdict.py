@@ -185,7 +185,9 @@ def test_device_time_of_a_file_without_its_end_is_unknown(data: Path, tmp_path: 
     trace = ks.read(path, et=False)
     for table in (trace.operators(), trace.modules()):
         assert {value for (value,) in table.select("device_total_ns").rows()} == {None}
-    assert trace.kernels().reason == "the file ends early: if device work ran, its records are missing (see `problems`)"
+    assert (
+        trace.kernels().reason == "the file ends early: if device work ran, its records are missing (see the verdict)"
+    )
     rules = dict(trace.findings().tables["finding_rules"].select("finding", "num_found").rows())
     assert rules["long_idle"] is None
     assert rules["recompilation"] is not None

@@ -63,6 +63,30 @@ def test_sql_and_diff(failed: str, data: Path, capsys: pytest.CaptureFixture[str
     assert rows[0]["change_bytes"] == sum(row["change_bytes"] for row in rows[1:])
 
 
+def test_analyses_are_exported(failed: str, timeline: str, tmp_path: Path) -> None:
+    snapshot = ks.read(failed)
+    assert isinstance(snapshot, ks.MemorySnapshot)
+    path = tmp_path / "m.jsonl"
+    assert main(["export", failed, "memory", "--table", "memory_holders", "-o", str(path)]) == 0
+    assert path.read_text() == snapshot.memory().tables["memory_holders"].json_lines()
+    assert main(["export", failed, "all", "--at", "peak", "--format", "jsonl", "-o", str(tmp_path / "all")]) == 0
+    state = snapshot.memory_state("peak")
+    assert (tmp_path / "all/memory_state.memory_layout.jsonl").read_text() == state.tables["memory_layout"].json_lines()
+    assert len(list((tmp_path / "all").iterdir())) == len(state.tables) + len(snapshot.memory().tables)
+    assert main(["export", timeline, "memory", "-o", str(tmp_path / "t.csv")]) == 0
+    assert (tmp_path / "t.csv").read_text().startswith("category,")
+
+
+def test_the_help_of_sql_lists_the_tables(failed: str, timeline: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["sql", "--help"])
+    said = " ".join(capsys.readouterr().out.split())
+    for kind, path in {"snapshot": failed, "timeline": timeline}.items():
+        found = ks.read(path)
+        assert isinstance(found, ks.MemorySnapshot | ks.MemoryTimeline)
+        assert f"Tables of a memory {kind}: {', '.join(found.table_names)}." in said
+
+
 @needs_page
 def test_the_report_carries_the_file_unless_it_is_static(failed: str, tmp_path: Path) -> None:
     page, static = tmp_path / "page.html", tmp_path / "static.html"
@@ -98,6 +122,14 @@ def test_a_snapshot_without_a_file_has_a_static_report(failed: str, tmp_path: Pa
         (["analyze", "memory_state", "TIMELINE"], "found a memory timeline, which has memory"),
         (["report", "TIMELINE", "-o", "x.html"], "expected a trace or a memory snapshot, found a memory timeline"),
         (["trim", "{}", "-o", "x.json"], "expected a trace, found a memory snapshot"),
+        (["export", "{}", "kernels", "-o", "x.csv"], "found a memory snapshot, which has memory and memory_state"),
+        (["export", "{}", "memory", "-o", "x.xlsx"], "expected a trace for .xlsx, found a memory snapshot"),
+        (["export", "{}", "memory", "--redact", "-o", "x.csv"], "expected a trace to redact, found a memory snapshot"),
+        (["export", "{}", "memory", "--at", "peak", "-o", "x.csv"], "expected a trace with --at"),
+        (["export", "{}", "memory", "--iteration", "1", "-o", "x.csv"], "expected a trace with --iteration"),
+        (["export", "TIMELINE", "memory_state", "-o", "x.csv"], "found a memory timeline, which has memory"),
+        (["export", "{}", "flamegraph", "-o", "x.folded"], "expected a trace, found a memory snapshot"),
+        (["export", "TRACE", "kernels", "--at", "peak", "-o", "x.csv"], "expected an analysis with --at peak"),
     ],
 )
 def test_what_only_traces_have_is_refused(

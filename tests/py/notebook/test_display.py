@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 from pathlib import Path
 
 import kinetoscope as ks
@@ -53,3 +54,15 @@ def test_a_timeline(cuda: ks.Trace, data: Path) -> None:
     timeline.goto(event)
     assert repr(timeline).endswith(f"events, selection {event}>")
     assert "of 2 traces" in repr(ks.read_dir(data / "mlp_gloo").timeline())
+
+
+def test_a_memory_snapshot_shows_its_picture(data: Path) -> None:
+    snapshot = ks.read(data / "memory_cuda/failed.pickle.gz")
+    html = snapshot._repr_html_()
+    assert "failed.pickle.gz" in html
+    assert 'alt="memory bands: ' in html
+    assert 'src="data:image/svg+xml,' in html
+    assert "memory: " in html
+    assert "actions" not in html
+    empty = ks.read(pickle.dumps({"segments": [], "device_traces": [[]], "allocator_settings": {}}))
+    assert empty._repr_html_() == "<p>a memory snapshot</p>"

@@ -27,9 +27,9 @@ figcaption figure noscript table caption thead tbody tr th td span script svg g 
 """
 _ATTRIBUTES = """
 lang charset http-equiv content name class id scope title type colspan role tabindex href aria-label aria-hidden
-aria-sort data-analysis data-table data-options data-name data-rank xmlns
-viewbox width height x y dx rx cx cy r d fill fill-opacity stroke stroke-opacity stroke-width stroke-linejoin transform
-font-size font-family font-weight text-anchor
+aria-sort data-analysis data-table data-options data-name data-rank data-row xmlns
+viewbox width height x y dx rx cx cy r d fill fill-opacity stroke stroke-opacity stroke-width stroke-linejoin
+stroke-dasharray transform font-size font-family font-weight text-anchor
 """
 
 

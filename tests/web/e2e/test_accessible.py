@@ -8,7 +8,7 @@ from typing import Any
 
 import kinetoscope as ks
 import pytest
-from kinetoscope._report.page import write_report
+from kinetoscope._report.page import viewer_page, write_report
 
 pytestmark = pytest.mark.browser
 
@@ -63,6 +63,17 @@ def test_nobody_is_kept_out(
     timeline.search("gemm")
     page.locator(".ks-filter input").fill("nothing is called so")
     assert violations(page) == [], "with a search and a filter"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_nobody_is_kept_out_of_the_empty_page(scheme: Any, axe: str, strict: Any, tmp_path: Path) -> None:
+    path = tmp_path / "empty.html"
+    path.write_text(viewer_page(), encoding="utf-8")
+    page = strict.page(scheme)
+    page.goto(path.as_uri())
+    page.locator(".ks-drop label").wait_for()
+    page.evaluate(axe)
+    assert violations(page) == []
 
 
 def test_nobody_is_kept_out_of_what_scrolls(axe: str, data: Path, strict: Any, tmp_path: Path) -> None:

@@ -86,6 +86,16 @@ export interface LabLauncher {
   add(item: { command: string; category: string; rank: number }): unknown;
 }
 
+export interface LabPalette {
+  addItem(item: { command: string; category: string }): unknown;
+}
+
+/** The tabs of Notebook's first page: files, and running kernels. */
+export interface NotebookTree {
+  currentWidget: LabWidget | null;
+  addWidget(widget: LabWidget): void;
+}
+
 export interface LabCommand {
   readonly label: string;
   readonly caption: string;
@@ -140,6 +150,7 @@ export interface LabModules {
   };
   readonly "@jupyterlab/application": { readonly ILayoutRestorer: object };
   readonly "@jupyterlab/apputils": {
+    readonly ICommandPalette: object;
     readonly WidgetTracker: new (options: { namespace: string }) => WidgetTracker;
     readonly showErrorMessage: (title: string, error: string) => Promise<void>;
   };
@@ -148,4 +159,5 @@ export interface LabModules {
   };
   readonly "@jupyterlab/launcher": { readonly ILauncher: object };
   readonly "@jupyterlab/notebook": { readonly INotebookTracker: object };
+  readonly "@jupyter-notebook/tree": { readonly INotebookTree: object };
 }

@@ -1,11 +1,17 @@
-import { baseName, folderOf } from "./files";
+import { baseName, folderOf, recordingAt } from "./files";
 import type { Lab, NotebookTracker } from "./host";
 
+/** Name of the application that is not JupyterLab. */
+export const NOTEBOOK = "Jupyter Notebook";
+
 /**
- * Inserts a cell that reads a file, into the notebook that was used last, else into a new one.
- * Jupyter Notebook opens a new one in a page of its own.
+ * Inserts a cell that reads the recording of a file, into the notebook that was used last, else
+ * into a new one. Jupyter Notebook opens a new one in a page of its own.
  */
-export async function useInNotebook(lab: Lab, tracker: NotebookTracker | undefined, path: string): Promise<void> {
+export async function useInNotebook(lab: Lab, tracker: NotebookTracker | undefined, shown: string): Promise<void> {
+  const { contents } = lab.serviceManager;
+  const [first = shown] = await recordingAt(contents, shown);
+  const path = contents.localPath(first);
   const panel = tracker?.currentWidget;
   const notebook = panel && !panel.isDisposed ? panel.content.model?.sharedModel : undefined;
   if (!panel || !notebook) return openNotebook(lab, path);
@@ -21,7 +27,7 @@ async function openNotebook(lab: Lab, path: string): Promise<void> {
   const cell = { cell_type: "code", source, metadata: {}, outputs: [], execution_count: null };
   const content = { cells: [cell], metadata: { kernelspec: kernelOf(lab) }, nbformat: 4, nbformat_minor: 4 };
   await contents.save(made.path, { type: "notebook", format: "json", content });
-  if (lab.name === "Jupyter Notebook") {
+  if (lab.name === NOTEBOOK) {
     open(`${serverSettings.baseUrl}notebooks/${made.path.split("/").map(encodeURIComponent).join("/")}`);
   } else await lab.commands.execute("docmanager:open", { path: made.path });
 }

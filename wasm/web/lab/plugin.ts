@@ -1,5 +1,5 @@
 import { messageOf } from "../source/source";
-import { baseName, withPartner } from "./files";
+import { baseName, fetchFile, recordingAt } from "./files";
 import { PageFrame } from "./frame";
 import type {
   DocumentContext,
@@ -7,12 +7,14 @@ import type {
   Lab,
   LabLauncher,
   LabModules,
+  LabPalette,
   LabWidget,
   LayoutRestorer,
   NotebookTracker,
+  NotebookTree,
   WidgetTracker,
 } from "./host";
-import { useInNotebook } from "./notebook";
+import { NOTEBOOK, useInNotebook } from "./notebook";
 import { findShared, type SharedScope, takeShared } from "./shared";
 
 const NAME = "kinetoscope";
@@ -44,8 +46,8 @@ const FILE_TYPES = [
   },
 ];
 
-/** The extension. `address` is that of the folder with `view.html`. */
-export async function pluginOf(scope: SharedScope, address: string): Promise<object> {
+/** The plugins of the extension. `address` is that of the folder with `view.html`. */
+export async function pluginsOf(scope: SharedScope, address: string): Promise<readonly object[]> {
   const registry = await takeShared(scope, "@jupyterlab/docregistry");
   const components = await takeShared(scope, "@jupyterlab/ui-components");
   const utilities = await takeShared(scope, "@jupyterlab/apputils");
@@ -53,23 +55,40 @@ export async function pluginOf(scope: SharedScope, address: string): Promise<obj
   const launcher = (await findShared(scope, "@jupyterlab/launcher"))?.ILauncher;
   const notebooks = (await findShared(scope, "@jupyterlab/notebook"))?.INotebookTracker;
   const restorer = (await findShared(scope, "@jupyterlab/application"))?.ILayoutRestorer;
+  const tree = (await findShared(scope, "@jupyter-notebook/tree"))?.INotebookTree;
+  const palette = utilities.ICommandPalette;
   // Dependencies are handed over in their order.
-  const optional = [launcher, notebooks, restorer].filter((token) => token !== undefined);
-  return {
-    id: `${NAME}:plugin`,
-    description: "Opens PyTorch traces, memory snapshots, and traces of Nsight Systems, ROCm and Perfetto.",
-    autoStart: true,
-    optional,
-    activate(lab: Lab, ...found: unknown[]) {
-      const given = (token: object | undefined) => (token ? found[optional.indexOf(token)] : undefined);
-      const icon = new components.LabIcon({ name: `${NAME}:trace`, svgstr: ICON });
-      const host = { lab, registry, components, utilities, Widget, icon, page: `${address}view.html` };
-      const opened = new utilities.WidgetTracker({ namespace: NAME });
-      openFiles(host, opened, given(notebooks) as NotebookTracker | undefined);
-      reopen(opened, given(restorer) as LayoutRestorer | undefined);
-      offerEmptyPage(host, given(launcher) as LabLauncher | undefined);
+  const optional = [launcher, notebooks, restorer, tree, palette].filter((token) => token !== undefined);
+  const icon = new components.LabIcon({ name: `${NAME}:trace`, svgstr: ICON });
+  const hostOf = (lab: Lab) => ({ lab, registry, components, utilities, Widget, icon, page: `${address}view.html` });
+  const opened = new utilities.WidgetTracker({ namespace: NAME });
+  let tracker: NotebookTracker | undefined;
+  return [
+    {
+      id: `${NAME}:files`,
+      description: "Opens PyTorch traces, memory snapshots, and traces of Nsight Systems, ROCm and Perfetto.",
+      autoStart: true,
+      // Without dependencies, so that it comes first. Each new file type reloads the settings of
+      // the document manager, which fails if it uses them meanwhile: once all plugins are active.
+      activate: (lab: Lab) => openFiles(hostOf(lab), opened, () => tracker),
     },
-  };
+    {
+      id: `${NAME}:plugin`,
+      description: "Connects pages of traces with notebooks, launcher and command palette.",
+      autoStart: true,
+      optional,
+      activate(lab: Lab, ...found: unknown[]) {
+        const given = (token: object | undefined) => (token ? found[optional.indexOf(token)] : undefined);
+        tracker = given(notebooks) as NotebookTracker | undefined;
+        reopen(opened, given(restorer) as LayoutRestorer | undefined);
+        offerEmptyPage(hostOf(lab), {
+          launcher: given(launcher) as LabLauncher | undefined,
+          palette: given(palette) as LabPalette | undefined,
+          tree: given(tree) as NotebookTree | undefined,
+        });
+      },
+    },
+  ];
 }
 
 interface Host {
@@ -82,8 +101,11 @@ interface Host {
   readonly page: string;
 }
 
+/** Open notebooks, once the application has told of them. */
+type FindTracker = () => NotebookTracker | undefined;
+
 /** Opens files of the known types in a page. */
-function openFiles(host: Host, opened: WidgetTracker, tracker: NotebookTracker | undefined): void {
+function openFiles(host: Host, opened: WidgetTracker, tracker: FindTracker): void {
   const { docRegistry } = host.lab;
   const names = FILE_TYPES.map(({ name }) => name);
   for (const type of FILE_TYPES) {
@@ -120,7 +142,7 @@ const modelFactory = ({ registry }: Host) =>
     }
   };
 
-const widgetFactory = (host: Host, opened: WidgetTracker, tracker: NotebookTracker | undefined) =>
+const widgetFactory = (host: Host, opened: WidgetTracker, tracker: FindTracker) =>
   class extends host.registry.ABCWidgetFactory {
     createNewWidget(context: DocumentContext): DocumentWidget {
       const made = documentOf(host, context, tracker);
@@ -130,14 +152,16 @@ const widgetFactory = (host: Host, opened: WidgetTracker, tracker: NotebookTrack
     }
   };
 
-function documentOf(host: Host, context: DocumentContext, tracker: NotebookTracker | undefined): DocumentWidget {
+function documentOf(host: Host, context: DocumentContext, tracker: FindTracker): DocumentWidget {
   const { lab, registry, components } = host;
   const { contents } = lab.serviceManager;
   const show = async (frame: PageFrame) => {
     try {
       await context.ready;
       const say = (text: string) => frame.tell({ type: "say", text });
-      frame.tell({ type: "open", files: await withPartner(contents, context.path, say) });
+      const files: File[] = [];
+      for (const path of await recordingAt(contents, context.path)) files.push(await fetchFile(contents, path, say));
+      frame.tell({ type: "open", files });
     } catch (error) {
       frame.tell({ type: "fail", text: messageOf(error) });
     }
@@ -152,7 +176,7 @@ function documentOf(host: Host, context: DocumentContext, tracker: NotebookTrack
     onClick: () => {
       const failed = (error: unknown) =>
         host.utilities.showErrorMessage("Cannot use the file in a notebook", messageOf(error));
-      useInNotebook(lab, tracker, contents.localPath(context.path)).catch(failed);
+      useInNotebook(lab, tracker(), context.path).catch(failed);
     },
   });
   made.toolbar.addItem("use-in-notebook", button);
@@ -169,8 +193,17 @@ function closeTogether(widget: LabWidget, frame: PageFrame): void {
   widget.disposed.connect(() => frame.close());
 }
 
-/** Adds a command, and an entry of the launcher, that opens the empty page. */
-function offerEmptyPage({ lab, Widget, icon, page }: Host, launcher: LabLauncher | undefined): void {
+interface Places {
+  readonly launcher: LabLauncher | undefined;
+  readonly palette: LabPalette | undefined;
+  /** The tabs of Notebook's file browser. */
+  readonly tree: NotebookTree | undefined;
+}
+
+/** Adds a command that opens the empty page, in the launcher and the command palette. */
+function offerEmptyPage({ lab, Widget, icon, page }: Host, { launcher, palette, tree }: Places): void {
+  // Another page of Notebook has a place for one document alone.
+  if (lab.name === NOTEBOOK && !tree) return;
   let count = 0;
   lab.commands.addCommand(OPEN, {
     label: "Open a trace",
@@ -182,9 +215,15 @@ function offerEmptyPage({ lab, Widget, icon, page }: Host, launcher: LabLauncher
       widget.id = `kinetoscope-page-${count++}`;
       Object.assign(widget.title, { label: "Kinetoscope", icon, closable: true });
       closeTogether(widget, frame);
+      if (tree) {
+        tree.addWidget(widget);
+        tree.currentWidget = widget;
+        return;
+      }
       lab.shell.add(widget, "main");
       lab.shell.activateById(widget.id);
     },
   });
   launcher?.add({ command: OPEN, category: "Other", rank: 50 });
+  palette?.addItem({ command: OPEN, category: "File Operations" });
 }

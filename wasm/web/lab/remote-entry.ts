@@ -3,7 +3,7 @@
  * federation asks for it: `init` takes the packages that the application shares, and `get` returns
  * the factory of a module.
  */
-import { pluginOf } from "./plugin";
+import { pluginsOf } from "./plugin";
 import type { SharedScope } from "./shared";
 
 interface Container {
@@ -23,8 +23,8 @@ const container: Container = {
   },
   async get(module) {
     if (module !== "./extension") throw new Error(`expected the module ./extension, found ${module}`);
-    const plugin = await pluginOf(shared, ADDRESS);
-    return () => ({ __esModule: true, default: plugin });
+    const plugins = await pluginsOf(shared, ADDRESS);
+    return () => ({ __esModule: true, default: plugins });
   },
 };
 

@@ -1,30 +1,33 @@
-import type { MemoryAsk, MemorySource } from "../source/memory";
+import type { MemoryAsk, MemoryPartName, MemorySource } from "../source/memory";
 import { dragRange } from "./drag-range";
 import { dressTables } from "./tables";
 
 /** A part of the page that is replaced by answers. */
-class Fragment<T extends keyof MemoryAsk> {
+class Fragment<T extends MemoryPartName> {
   readonly element: HTMLElement;
+  readonly memory: MemorySource;
   readonly #type: T;
-  readonly #memory: MemorySource;
 
   constructor(element: HTMLElement, type: T, memory: MemorySource) {
     this.element = element;
     this.#type = type;
-    this.#memory = memory;
+    this.memory = memory;
   }
 
-  show(ask: MemoryAsk[T]): void {
+  /** Returns the row of the moment, where the part has one. */
+  show(ask: MemoryAsk[T]): number | null | undefined {
     const focused = this.element.contains(document.activeElement);
-    this.element.innerHTML = this.#memory.query(this.#type, ask);
+    const { html, row } = this.memory.query(this.#type, ask);
+    this.element.innerHTML = html;
     dressTables(this.element);
     if (focused) this.element.querySelector<HTMLElement>("[tabindex]")?.focus();
+    return row;
   }
 }
 
 /** Lets the reader zoom, choose a moment and search in the page of a memory snapshot. */
 export function followMemory(main: HTMLElement, memory: MemorySource, fail: (error: unknown) => void): void {
-  const fragment = <T extends keyof MemoryAsk>(type: T): Fragment<T> | undefined => {
+  const fragment = <T extends MemoryPartName>(type: T): Fragment<T> | undefined => {
     const element = main.querySelector<HTMLElement>(`[data-fragment="${type}"]`);
     return element ? new Fragment(element, type, memory) : undefined;
   };
@@ -52,12 +55,22 @@ function toolbar(before: HTMLElement, label: string): HTMLElement {
   return bar;
 }
 
-function button(bar: HTMLElement, text: string, run: () => void): HTMLButtonElement {
+function button(bar: Element, text: string, run: () => void): HTMLButtonElement {
   const made = document.createElement("button");
   made.type = "button";
   made.textContent = text;
   made.addEventListener("click", run);
   bar.append(made);
+  return made;
+}
+
+/** Texts of the file below each other. */
+function lines(name: string, texts: readonly string[] = []): HTMLElement {
+  const made = document.createElement("pre");
+  made.className = name;
+  made.textContent = texts.join("\n");
+  // It may scroll.
+  made.tabIndex = 0;
   return made;
 }
 
@@ -95,11 +108,68 @@ function followBands(bands: Fragment<"bands">, attempt: Attempt): void {
   });
   const hint = document.createElement("span");
   hint.className = "ks-note";
-  hint.textContent = "Drag over the picture to zoom in";
+  hint.textContent = "Drag to zoom in; click a band, or press → in the picture, for its stack";
   bar.append(hint);
+  followBand(bands.element, (row) => bands.memory.query("band", { axis, start, end, row }).lines, attempt);
   dragRange(bands.element, (from, to) => {
     const at = (share: number) => start + share * (end - start);
     show(at(from), at(to));
+  });
+}
+
+// As many lines fit beside the pointer: two of facts, then the innermost frames.
+const MOST_LINES = 8;
+
+/** Shows the allocation under the pointer, and keeps the one that is clicked or chosen by keys. */
+function followBand(element: HTMLElement, ask: (row: number) => readonly string[], attempt: Attempt): void {
+  const [kept, tip] = [lines("ks-lines"), lines("ks-lines ks-tip")];
+  element.after(kept, tip);
+  kept.ariaLive = "polite";
+  Object.assign(element, {
+    tabIndex: 0,
+    role: "group",
+    ariaLabel: "Allocations. → chooses the largest, then smaller ones",
+  });
+  const bandAt = (event: Event) => (event.target as Element).closest<SVGGraphicsElement>("rect[data-row]");
+  const tell = (place: HTMLElement, band: Element, most?: number) =>
+    attempt(() => {
+      place.textContent = ask(Number(band.getAttribute("data-row")))
+        .slice(0, most)
+        .join("\n");
+    });
+  let over: Element | null = null;
+  const hover = (event: PointerEvent) => {
+    const { clientX, clientY } = event;
+    // Beside the pointer, where there is more room.
+    const isLow = clientY > innerHeight / 2;
+    Object.assign(tip.style, {
+      left: `${clientX}px`,
+      top: `${clientY + (isLow ? -12 : 16)}px`,
+      translate: `${(-100 * clientX) / innerWidth}% ${isLow ? -100 : 0}%`,
+    });
+    const band = event.buttons ? null : bandAt(event);
+    if (band === over) return;
+    over = band;
+    tip.textContent = "";
+    if (!band) return;
+    // It would cover the tip.
+    band.querySelector("title")?.remove();
+    tell(tip, band, MOST_LINES);
+  };
+  element.addEventListener("pointermove", hover);
+  element.addEventListener("pointerleave", hover);
+  const keep = (band: Element | null | undefined) => {
+    if (!band) return;
+    element.querySelector(".ks-kept")?.classList.remove("ks-kept");
+    band.classList.add("ks-kept");
+    tell(kept, band);
+  };
+  element.addEventListener("click", (event) => keep(bandAt(event)));
+  element.addEventListener("keydown", ({ key }) => {
+    const by = { ArrowLeft: -1, ArrowRight: 1 }[key];
+    const area = (band: SVGGraphicsElement) => band.getBBox().width * band.getBBox().height;
+    const all = [...element.querySelectorAll<SVGGraphicsElement>("rect[data-row]")].sort((a, b) => area(b) - area(a));
+    if (by) keep(all[all.findIndex((band) => band.classList.contains("ks-kept")) + by]);
   });
 }
 
@@ -110,7 +180,7 @@ function followState(state: Fragment<"state">, attempt: Attempt): (row: number) 
   const said = state.element.parentElement?.querySelector("h2 small");
   const show = (moment: string, words: string) =>
     attempt(() => {
-      state.show({ at: moment });
+      slider.value = String(state.show({ at: moment }) ?? slider.value);
       if (said) said.textContent = words;
     });
   const last = Number(actions) - 1;
@@ -149,21 +219,30 @@ function followEvents(events: Fragment<"events">, attempt: Attempt, go: ((row: n
   const told = (name: "first" | "next" | "count") =>
     Number(events.element.querySelector<HTMLElement>("[data-count]")?.dataset[name] ?? 0);
   const link = () => {
-    if (!go) return;
     for (const row of events.element.querySelectorAll<HTMLElement>("tr[data-row]")) {
-      const cell = row.firstElementChild;
-      const { row: number } = row.dataset;
-      if (!cell) continue;
-      const at = document.createElement("button");
-      at.type = "button";
-      at.className = "ks-moment";
-      at.title = "Show the memory after this action";
-      at.append(...cell.childNodes);
-      at.addEventListener("click", () => {
-        go(Number(number));
-        document.getElementById("state")?.scrollIntoView({ block: "start" });
-      });
-      cell.append(at);
+      const { firstElementChild: cell, lastElementChild: origin } = row;
+      if (!cell || !origin) continue;
+      const number = Number(row.getAttribute("data-row"));
+      const small = (title: string, content: readonly Node[], run: () => void) => {
+        const made = button(cell, "", run);
+        made.append(...content);
+        return Object.assign(made, { className: "ks-moment", title });
+      };
+      if (go) {
+        small("Show the memory after this action", [...cell.childNodes], () => {
+          go(number);
+          document.getElementById("state")?.scrollIntoView({ block: "start" });
+        });
+      }
+      const stack = small("Stack", [], () =>
+        attempt(() => {
+          const open = origin.querySelector("pre");
+          stack.ariaExpanded = String(!open);
+          if (open) open.remove();
+          else origin.append(lines("ks-lines", events.memory.query("stack", { row: number }).lines));
+        }),
+      );
+      Object.assign(stack, { ariaExpanded: "false", ariaLabel: "Stack" });
     }
   };
   const bar = toolbar(events.element, "Search");

@@ -1,3 +1,4 @@
+import { noRoom } from "../base/room";
 import { MemorySource } from "./memory";
 import { mayBeMemory, recordingsOf, type Snapshot, WasmSource } from "./session";
 import { messageOf } from "./source";
@@ -27,15 +28,46 @@ interface Recording {
 // The file's format and rank stand before the events.
 const HEAD_BYTES = 256 * 1024;
 
-const bytesOf = async (file: Blob) => new Uint8Array(await file.arrayBuffer());
-const headOf = (file: File) => bytesOf(file.slice(0, HEAD_BYTES));
+const headOf = async (file: File) => new Uint8Array(await file.slice(0, HEAD_BYTES).arrayBuffer());
+
+/** The bytes of a file whose head was read: only memory can be missing. */
+async function bytesOf(file: File): Promise<Uint8Array> {
+  try {
+    return new Uint8Array(await file.arrayBuffer());
+  } catch {
+    throw new Error(noRoom(file.size));
+  }
+}
+
+/** Formats that a name promises, where that is not JSON. */
+const PROMISED: readonly (readonly [RegExp, string])[] = [
+  [/\.pickle(\.gz)?$/, "a memory snapshot"],
+  [/\.kscope$/, "a saved trace"],
+  [/\.(sqlite|rpd|db)$/, "a database"],
+  [/(\.pftrace(\.gz)?|\.perfetto-trace)$/, "a Perfetto trace"],
+];
+
+/** Runs the core on a file. It knows no names, and stops where memory ends. */
+function inCore<T>({ name, size }: File, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof WebAssembly.RuntimeError) throw new Error(noRoom(size));
+    const promised = PROMISED.find(([pattern]) => pattern.test(name))?.[1];
+    if (!promised) throw error;
+    throw new Error(
+      messageOf(error).replace(/^expected a JSON trace.*, found/, `expected ${promised}, by its name, found`),
+    );
+  }
+}
 const ALONE = "expected a Kineto trace with this Execution Trace, found none: add the one recorded with it";
 
 /** A memory snapshot that was chosen alone; nothing for others. Needs `loadCore`. */
 export async function readMemory(files: readonly File[]): Promise<MemorySource | undefined> {
   const [only, ...more] = files;
   if (!only || more.length > 0 || !mayBeMemory(await headOf(only))) return undefined;
-  return new MemorySource(await bytesOf(only));
+  const bytes = await bytesOf(only);
+  return inCore(only, () => new MemorySource(bytes));
 }
 
 /**
@@ -97,11 +129,12 @@ async function recordings(files: readonly File[]): Promise<FoundRecordings> {
 }
 
 async function read({ kineto, execution, memory }: Recording): Promise<WasmSource> {
-  return new WasmSource({
+  const files = {
     kineto: await bytesOf(kineto),
     execution: execution && (await bytesOf(execution)),
     memory: memory && (await bytesOf(memory)),
-  });
+  };
+  return inCore(kineto, () => new WasmSource(files));
 }
 
 /** Reads the only recording; without its memory snapshot if that is of another run. */

@@ -2,12 +2,12 @@ import type { Cell } from "../base/cell";
 import { Cleanup } from "../base/cleanup";
 import { scaleOf } from "../base/scale";
 import type { TextFitter } from "../base/text";
-import type { Flame } from "./flame";
+import { type Flame, LEVEL_HEIGHT } from "./flame";
 import { type FlameTree, NONE } from "./flame-tree";
 import { turnPixels, ZOOM_PER_PIXEL } from "./input/wheel";
 import type { Look } from "./look";
 import { fitterOf } from "./paint/fitter";
-import { LEVEL_HEIGHT, paintFlame } from "./paint/flame";
+import { paintFlame } from "./paint/flame";
 
 const COSTS = 60;
 /** Movements of the pointer below this many pixels are a click. */

@@ -93,24 +93,26 @@ export class FlameTree {
     return widest === NONE ? row : widest;
   }
 
-  /** Names that contain a text, and the weight of all frames of such names, nested ones once. */
-  find(text: string): { readonly hits: Uint8Array; readonly weight: number } {
+  /** Names that contain a text, frames of such names, and their weight, nested ones once. */
+  find(text: string): { readonly hits: Uint8Array; readonly rows: readonly number[]; readonly weight: number } {
     const wanted = text.toLowerCase();
     const { names, labels, name, weight } = this.frames;
     const hits = Uint8Array.from(names, (full, at) =>
       Number(full.toLowerCase().includes(wanted) || (labels[at] ?? "").toLowerCase().includes(wanted)),
     );
     const isInside = new Uint8Array(name.length);
+    const rows: number[] = [];
     let sum = 0;
     for (let row = 0; row < name.length; row++) {
       const around = this.parents[row] as number;
       const isHit = hits[name[row] as number] === 1;
+      if (isHit) rows.push(row);
       if (around !== NONE && isInside[around] === 1) isInside[row] = 1;
       else if (isHit) {
         isInside[row] = 1;
         sum += weight[row] as number;
       }
     }
-    return { hits, weight: sum };
+    return { hits, rows, weight: sum };
   }
 }

@@ -1,10 +1,16 @@
 import { Cell } from "../base/cell";
 import { formatBytes, formatCount, formatDuration, formatPlural, formatShare } from "../base/format";
-import { type Span, span } from "../base/time";
+import { lengthOf, padded, type Span, span } from "../base/time";
 import type { FlameOptions } from "../source/flame";
 import { type Source, settle } from "../source/source";
 import { FlameTree, NONE, WHOLE } from "./flame-tree";
 import { Viewport } from "./viewport";
+
+/** Distance from one level to the next, in CSS pixels. */
+export const LEVEL_HEIGHT = 19;
+
+/** A frame of a smaller share of the window is hardly seen. */
+const NARROW = 0.01;
 
 /** The part of a trace that a flame graph is about. */
 export interface FlamePart {
@@ -28,6 +34,8 @@ export interface FlameSearch {
   readonly text: string;
   /** 1 for each name that matches. */
   readonly hits: Uint8Array;
+  /** Rows of frames whose name matches. */
+  readonly rows: readonly number[];
   /** Weight of all matching frames, nested ones once. */
   readonly weight: number;
 }
@@ -51,6 +59,8 @@ export class Flame {
   readonly #failed: (error: unknown) => void;
   readonly #say: (text: string) => void;
   #asked = 0;
+  /** The part as it was opened; empty where it cannot be shown again as it was left. */
+  #opened = "";
 
   constructor(source: Source, failed: (error: unknown) => void, say: (text: string) => void) {
     this.#source = source;
@@ -58,8 +68,17 @@ export class Flame {
     this.#say = say;
   }
 
-  /** Opens the flame graph of a part. */
-  open(about: FlamePart, options: FlameOptions = {}): void {
+  /**
+   * Opens the flame graph of a part. Without `options`, the part that was last opened is as it was
+   * left.
+   */
+  open(about: FlamePart, options?: FlameOptions): void {
+    const opened = JSON.stringify(about);
+    if (!options && opened === this.#opened && this.tree.value) {
+      this.isOpen.set(true);
+      return;
+    }
+    this.#opened = opened;
     this.about.set(about);
     this.options.update((before) => ({ ...before, focus: undefined, ...options }));
     this.isOpen.set(true);
@@ -67,6 +86,7 @@ export class Flame {
   }
 
   close(): void {
+    this.hovered.set(NONE);
     this.isOpen.set(false);
   }
 
@@ -83,6 +103,7 @@ export class Flame {
   /** Asks again, as after a change of the screen's options. */
   renew(): void {
     if (this.isOpen.value) this.#ask();
+    else this.#opened = "";
   }
 
   #ask(): void {
@@ -120,6 +141,26 @@ export class Flame {
     const count = tree.frames.count?.[row];
     const calls = count === undefined ? "" : `, ${formatPlural(count, "call")}`;
     this.#say(`${tree.label(row)}, ${tree.kind(row)}, ${this.words(own)}, ${formatShare(own, total)}${calls}`);
+  }
+
+  /** Chooses a frame, and shows it: alone it may be too narrow, or beside the window. */
+  reveal(row: number): void {
+    this.select(row);
+    const { viewport } = this;
+    const frame = this.spanOf(row);
+    if (!frame) return;
+    const { start, end } = viewport.target;
+    const visible = Math.min(frame.end, end) - Math.max(frame.start, start);
+    if (visible < (end - start) * NARROW) viewport.show(padded(frame, lengthOf(frame)), true);
+    viewport.scrollTo(((this.tree.value?.frames.depth[row] ?? 0) - 4) * LEVEL_HEIGHT, true);
+  }
+
+  /** Goes to the hit after the chosen frame, or to the one before. */
+  nextHit(by: 1 | -1): void {
+    const rows = this.search.value?.rows ?? [];
+    const chosen = this.chosen.value;
+    const next = by > 0 ? (rows.find((row) => row > chosen) ?? rows[0]) : rows.findLast((row) => row < chosen);
+    this.reveal(next ?? rows.at(-1) ?? chosen);
   }
 
   /** Fills the width with a frame; with everything for `NONE`. */

@@ -55,7 +55,7 @@ pub(super) fn holds(selection: &Selection<'_>, one: &Collective) -> bool {
     let trace = &selection.linked.trace;
     let begins_inside = |event: u32| selection.begins_inside(event as usize);
     let is_inside = selection.part.is_none() || one.first_event().is_some_and(begins_inside);
-    let stream = |row: &u32| trace.track(trace.events.track[*row as usize]).stream.and_then(|on| on.stream);
+    let stream = |row: &u32| trace.track(trace.events.track.at(*row as usize)).stream.and_then(|on| on.stream);
     !one.is_local
         && is_inside
         && selection.stream.is_none_or(|wanted| one.device_events.iter().any(|row| stream(row) == Some(wanted)))

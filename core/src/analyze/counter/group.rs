@@ -7,7 +7,8 @@ use rustc_hash::FxHashMap;
 
 use super::super::interval::intersection;
 use super::super::selection::Selection;
-use crate::id::{OptionalColumn, StrId};
+use crate::column::OptionalColumn;
+use crate::id::StrId;
 use crate::link::{LinkedTrace, MODULE_PREFIX};
 use crate::time::{TimeRange, add_ns};
 use crate::trace::counter_place::CounterPlace;
@@ -124,7 +125,7 @@ impl CounterGroups {
         let mut names = OwnerNames::new(linked, owner);
         let mut ranges: FxHashMap<StrId, bool> = FxHashMap::default();
         for row in selection.rows().filter(|row| trace.is_on_device(*row)) {
-            let category = trace.events.category[row];
+            let category = trace.events.category.at(row);
             let mut is_range =
                 || *ranges.entry(category).or_insert_with(|| measures_counters(trace.strings.text(category)));
             let is_measured = trace.events.kind[row].is_device_work() || is_range();
@@ -148,7 +149,7 @@ impl CounterGroups {
         let mut everywhere = DeviceTimes::default();
         for (place, iteration) in links.iterations.iter().enumerate() {
             if selection.has_iteration(iteration) {
-                let name = trace.events.name[iteration.event as usize];
+                let name = trace.events.name.at(iteration.event as usize);
                 let group =
                     *numbers.entry(name).or_insert_with(|| self.new_group(trace.strings.text(name).into(), None));
                 of_iteration.set(place, group);
@@ -232,12 +233,12 @@ impl<'a> OwnerNames<'a> {
     /// The number of the owner; `None` of an event without one.
     fn group(&mut self, row: usize, groups: &mut CounterGroups) -> Option<u32> {
         let trace = &self.linked.trace;
-        let name = |row: u32| trace.events.name[row as usize];
+        let name = |row: u32| trace.events.name.at(row as usize);
         let own = match self.owner {
             CounterOwner::Event => {
                 let new = || Arc::from(trace.event_name(row));
-                let name = self.of_event.entry(trace.events.name[row]).or_insert_with(new);
-                return Some(groups.new_group(Arc::clone(name), Some(trace.events.position[row])));
+                let name = self.of_event.entry(trace.events.name.at(row)).or_insert_with(new);
+                return Some(groups.new_group(Arc::clone(name), Some(trace.events.position.at(row))));
             }
             CounterOwner::Operator => {
                 if let Some(operator) = self.linked.captured_operator(row) {
@@ -252,7 +253,7 @@ impl<'a> OwnerNames<'a> {
                 }
                 name(self.linked.frames().module.get(row)?)
             }
-            _ => trace.events.name[row],
+            _ => trace.events.name.at(row),
         };
         if let Some(group) = self.by_id.get(&own) {
             return Some(*group);

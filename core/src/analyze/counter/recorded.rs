@@ -33,7 +33,7 @@ pub(in crate::analyze) fn recorded_counters(selection: &Selection<'_>) -> Vec<Re
     let mut known: FxHashMap<(TemplateId, bool), bool> = FxHashMap::default();
     let mut found: BTreeMap<StrId, Vec<(u32, f64)>> = BTreeMap::new();
     for row in 0..trace.events.len() {
-        let category = trace.events.category[row];
+        let category = trace.events.category.at(row);
         let is_range = *ranges.entry(category).or_insert_with(|| measures_counters(trace.strings.text(category)));
         if !is_range && !trace.events.kind[row].is_device_work() {
             continue;

@@ -1,7 +1,7 @@
 //! A dependency graph, read backwards from its end.
 
 use super::graph::{PathEdge, PathGraph, PathKind};
-use crate::id::OptionalColumn;
+use crate::column::OptionalColumn;
 use crate::time::Ts;
 
 /// No edge.

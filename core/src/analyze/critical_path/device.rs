@@ -65,7 +65,7 @@ fn hold_back(
             before = Some((ended, node));
         }
         let launch = links.launch.get(row).map(|launch| launch as usize);
-        let enqueued = launch.map(|launch| events.start[launch]);
+        let enqueued = launch.map(|launch| events.start.at(launch));
         let launch = launch.and_then(|launch| places.starts.get(launch));
         let mut held = DelayedWork { start, event: row as u32, enqueued, launch, last: None, others: Vec::new() };
         if let Some((_, node)) = before {

@@ -4,7 +4,8 @@ use super::graph::{NodePriority, PathEdge, PathGraphBuilder, PathKind, PathNode}
 use super::wait::WorkWaits;
 use crate::analyze::breakdown::is_loader;
 use crate::analyze::selection::Selection;
-use crate::id::{OptionalColumn, TrackId};
+use crate::column::OptionalColumn;
+use crate::id::TrackId;
 use crate::sort;
 use crate::time::Ts;
 use crate::trace::kind::EventKind;
@@ -144,8 +145,9 @@ fn join(
         if let (Some(end), Some(start)) = (places.ends.get(forward), places.starts.get(backward)) {
             builder.order(end, start);
         }
-        if tracks[forward] != tracks[backward] {
-            pairs.extend([(tracks[forward], tracks[backward]), (tracks[backward], tracks[forward])]);
+        let (forward, backward) = (tracks.at(forward), tracks.at(backward));
+        if forward != backward {
+            pairs.extend([(forward, backward), (backward, forward)]);
         }
     }
     sort::ascending(&mut pairs);

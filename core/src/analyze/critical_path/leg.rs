@@ -139,7 +139,7 @@ impl CriticalPathLegs {
         }
         let of = |node: u32| {
             let stop = stops.get(node as usize).copied().flatten()?;
-            Some(trace.events.position[self.backward.graph.nodes[stop as usize].event as usize])
+            Some(trace.events.position.at(self.backward.graph.nodes[stop as usize].event as usize))
         };
         let last = self.last();
         let of_start = |id: &u32| Some((*id, of(self.start(linked, *id)?)));

@@ -32,7 +32,7 @@ impl JobRoute {
         let graphs = graphs(job);
         let id = |(member, node): MemberNode| {
             let event = graphs[member].graph.nodes[node as usize].event as usize;
-            (member, job.parts[member].linked.trace.events.position[event])
+            (member, job.parts[member].linked.trace.events.position.at(event))
         };
         let mut found: Vec<_> = crossings(job, &graphs).into_iter().collect();
         sort::ascending(&mut found);

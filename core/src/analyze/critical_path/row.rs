@@ -212,14 +212,14 @@ impl<'a> PathRowBuilder<'a> {
     /// An edge of the path as a step that began at a time.
     pub(super) fn row(&mut self, edge: &PathEdge, start: Ts) -> PathRow {
         let event = edge.event as usize;
-        let track = self.trace.track(self.trace.events.track[event]);
+        let track = self.trace.track(self.trace.events.track.at(event));
         PathRow {
             start,
             dur_ns: edge.weight_ns,
             kind: edge.kind,
             bound: self.bounds.bound(edge),
-            id: self.trace.events.position[event],
-            name: self.text(self.trace.events.name[event]),
+            id: self.trace.events.position.at(event),
+            name: self.text(self.trace.events.name.at(event)),
             thread: if track.stream.is_none() { self.text(track.thread) } else { Arc::default() },
             stream: track.stream,
         }
@@ -247,7 +247,7 @@ fn by_name(linked: &LinkedTrace, path: &CriticalPath) -> Vec<PathNameRow> {
     let mut groups: FxHashMap<(StrId, PathKind), (u64, i64)> = FxHashMap::default();
     let mut counted: FxHashSet<(u32, PathKind)> = FxHashSet::default();
     for step in path.steps().filter(|step| step.weight_ns > 0) {
-        let (count, total_ns) = groups.entry((trace.events.name[step.event as usize], step.kind)).or_default();
+        let (count, total_ns) = groups.entry((trace.events.name.at(step.event as usize), step.kind)).or_default();
         *count += u64::from(counted.insert((step.event, step.kind)));
         add_ns(total_ns, step.weight_ns);
     }
@@ -267,7 +267,9 @@ fn by_name(linked: &LinkedTrace, path: &CriticalPath) -> Vec<PathNameRow> {
 fn nodes(linked: &LinkedTrace, path: &CriticalPath) -> Vec<PathNodeRow> {
     let ids = &linked.trace.events.position;
     let nodes = path.graph.nodes.iter();
-    nodes.map(|node| PathNodeRow { id: ids[node.event as usize], is_start: node.is_start, time: node.time }).collect()
+    nodes
+        .map(|node| PathNodeRow { id: ids.at(node.event as usize), is_start: node.is_start, time: node.time })
+        .collect()
 }
 
 fn edges(linked: &LinkedTrace, path: &CriticalPath) -> Vec<PathEdgeRow> {
@@ -279,7 +281,7 @@ fn edges(linked: &LinkedTrace, path: &CriticalPath) -> Vec<PathEdgeRow> {
         target: edge.target,
         weight_ns: edge.weight_ns,
         kind: edge.kind,
-        id: ids[edge.event as usize],
+        id: ids.at(edge.event as usize),
         is_critical,
     });
     edges.collect()

@@ -87,7 +87,7 @@ fn times<'a>(side: &'a DiffSide<'_>) -> impl Fn(u32) -> Ts + 'a {
     let (links, events) = (&side.selection.linked.links, &side.selection.linked.trace.events);
     move |row| {
         let launch = links.launch.get(row as usize).filter(|_| events.kind[row as usize].is_device_work());
-        events.start[launch.unwrap_or(row) as usize]
+        events.start.at(launch.unwrap_or(row) as usize)
     }
 }
 

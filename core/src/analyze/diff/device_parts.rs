@@ -98,7 +98,7 @@ fn devices(side: &DiffSide<'_>) -> BTreeMap<Option<i64>, DeviceBusy> {
     let mut all: BTreeMap<Option<i64>, Vec<TimeRange>> = BTreeMap::new();
     let new = || DeviceBusy { steps: vec![Default::default(); side.num_samples()], ..DeviceBusy::default() };
     for row in side.selection.anytime_work() {
-        let time = TimeRange { start: events.start[row], end: events.end(row) };
+        let time = TimeRange { start: events.start.at(row), end: events.end(row) };
         let device = devices.entry(linked.trace.device(row)).or_insert_with(new);
         all.entry(linked.trace.device(row)).or_default().push(time);
         if let Some(step) = side.work_sample(row) {

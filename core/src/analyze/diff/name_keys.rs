@@ -51,7 +51,7 @@ impl NameKeys {
     /// For each event of a trace, the number of its name.
     pub(super) fn of_events(&mut self, trace: &Trace) -> Vec<u32> {
         let mut known: FxHashMap<StrId, u32> = FxHashMap::default();
-        let number = |name: &StrId| *known.entry(*name).or_insert_with(|| self.of_event(trace.strings.text(*name)));
+        let number = |name: StrId| *known.entry(name).or_insert_with(|| self.of_event(trace.strings.text(name)));
         trace.events.name.iter().map(number).collect()
     }
 
@@ -65,6 +65,6 @@ impl NameKeys {
 
 fn has_overloads(trace: &Trace) -> bool {
     let operators = (0..trace.events.len()).filter(|row| trace.events.kind[*row] == EventKind::Operator);
-    let names: FxHashSet<StrId> = operators.map(|row| trace.events.name[row]).collect();
+    let names: FxHashSet<StrId> = operators.map(|row| trace.events.name.at(row)).collect();
     names.into_iter().any(|name| overload(trace.strings.text(name)).is_some())
 }

@@ -218,10 +218,10 @@ fn outermost(side: &DiffSide<'_>) -> Vec<(usize, usize)> {
         matches!(events.kind[row], EventKind::Operator | EventKind::Annotation) && !steps.contains(&(row as u32))
     };
     let around = links.nesting.innermost(is_call);
-    let track = side.iterations.first().map(|iteration| events.track[iteration.event as usize]);
+    let track = side.iterations.first().map(|iteration| events.track.at(iteration.event as usize));
     let track = track.or_else(|| busiest(side));
     let calls = side.selection.rows().filter(|row| is_call(*row) && around.get(*row).is_none());
-    let calls = calls.filter(|row| Some(events.track[*row]) == track);
+    let calls = calls.filter(|row| Some(events.track.at(*row)) == track);
     calls.filter_map(|row| Some((side.sample(row)?, row))).collect()
 }
 
@@ -230,7 +230,7 @@ fn busiest(side: &DiffSide<'_>) -> Option<crate::id::TrackId> {
     let trace = &side.selection.linked.trace;
     let mut counts = vec![0_usize; trace.tracks.len()];
     for row in side.selection.rows().filter(|row| trace.events.kind[*row] == EventKind::Operator) {
-        counts[trace.events.track[row].index()] += 1;
+        counts[trace.events.track.at(row).index()] += 1;
     }
     let most = (0..counts.len()).max_by_key(|track| (counts[*track], std::cmp::Reverse(*track)))?;
     Some(crate::id::TrackId::from(most))

@@ -74,7 +74,7 @@ impl RecordedCounts {
             match trace.events.kind[row] {
                 EventKind::Operator => {
                     counts.operators += 1;
-                    let template = trace.events.template[row];
+                    let template = trace.events.template.at(row);
                     let has_shape = has_shapes.entry(template).or_insert_with(|| has_shapes_of(linked, row));
                     counts.shapes += u64::from(*has_shape);
                     counts.communications += u64::from(is_communication(trace.event_name(row)));

@@ -74,7 +74,7 @@ impl SampleCollector {
         }
         if sample.longest_id.is_none() || amount.ns > sample.longest_ns {
             sample.longest_ns = amount.ns;
-            sample.longest_id = Some(i64::from(of.selection.linked.trace.events.position[row]));
+            sample.longest_id = Some(i64::from(of.selection.linked.trace.events.position.at(row)));
         }
     }
 
@@ -144,7 +144,7 @@ pub(super) fn shapes(sides: &[DiffSide<'_>; 2], keys: &NameKeys) -> Vec<NameChan
     let mut known: [FxHashMap<TemplateId, u32>; 2] = Default::default();
     let collected = of_operators(sides, |side, row| {
         let trace = &sides[side].selection.linked.trace;
-        let number = known[side].entry(trace.events.template[row]).or_insert_with(|| {
+        let number = known[side].entry(trace.events.template.at(row)).or_insert_with(|| {
             let mut text = String::new();
             trace.args.write_text(&trace.strings, trace.events.args(row), ArgKey::InputShapes, &mut text);
             shapes.of(&text)

@@ -25,7 +25,7 @@ impl LostLaunches {
         let linked = selection.linked;
         let starts = &linked.trace.events.start;
         let lost = linked.lost_work().ranges.iter().map(|range| range.launch);
-        let rows: Vec<u32> = lost.filter(|row| selection.meets(starts[*row as usize], Dur(0))).collect();
+        let rows: Vec<u32> = lost.filter(|row| selection.meets(starts.at(*row as usize), Dur(0))).collect();
         let iterations = sort::distinct(rows.iter().filter_map(|row| linked.links.iteration.get(*row as usize)));
         let all = linked.links.iterations.iter().enumerate();
         let mut selected = all.filter(|(_, iteration)| selection.has_iteration(iteration)).peekable();
@@ -134,7 +134,7 @@ impl<'a> DiffSide<'a> {
 
     /// Duration of device work: never cut, as work counts for the step that launched it.
     pub(super) fn work_ns(&self, row: usize) -> i64 {
-        self.selection.linked.trace.events.dur[row].0
+        self.selection.linked.trace.events.dur.at(row).0
     }
 
     /// How much device work no iteration launched.

@@ -115,7 +115,7 @@ impl TreeComparison<'_> {
         let side = usize::from(alone[0].is_empty());
         let id = |side: usize| {
             let row = self.trees[side].row[*alone[side].first()? as usize];
-            Some(i64::from(self.sides[side].selection.linked.trace.events.position[row as usize]))
+            Some(i64::from(self.sides[side].selection.linked.trace.events.position.at(row as usize)))
         };
         StructureChange {
             path: alone[side].first().map(|node| self.path(side, *node)).unwrap_or_default(),

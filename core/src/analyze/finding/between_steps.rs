@@ -42,7 +42,7 @@ fn found(context: &RuleContext<'_>) -> Vec<RuleMatch> {
         }
         let idle = difference(&[gap], &within(context.busy.any.ranges(), gap));
         costs.push((total_ns(&idle), iterations[place].event));
-        let thread = context.trace.events.track[iterations[place].event as usize];
+        let thread = context.trace.events.track.at(iterations[place].event as usize);
         for (row, ns) in self_during(context.linked, thread, gap) {
             let name = without_addresses(context.subject(row as usize)).into_owned();
             add_ns(hosts.entry(name).or_default(), ns);
@@ -62,7 +62,7 @@ fn work_of_steps(context: &RuleContext<'_>) -> Vec<Option<TimeRange>> {
     let mut found: Vec<Option<TimeRange>> = vec![None; context.links.iterations.len()];
     for row in context.selection.device_work() {
         let Some(place) = context.links.iteration.get(row) else { continue };
-        let time = TimeRange { start: events.start[row], end: events.end(row) };
+        let time = TimeRange { start: events.start.at(row), end: events.end(row) };
         let known = found[place as usize].get_or_insert(time);
         *known = TimeRange { start: known.start.min(time.start), end: Ts(known.end.0.max(time.end.0)) };
     }

@@ -22,7 +22,7 @@ const COPIES: [&str; 6] =
 
 fn found(context: &RuleContext<'_>) -> Vec<RuleMatch> {
     let mut names = TextCache::new(&context.trace.strings, |name| COPIES.iter().any(|part| name.contains(part)));
-    let mut is_copy = |row: u32| names.of(context.trace.events.name[row as usize]);
+    let mut is_copy = |row: u32| names.of(context.trace.events.name.at(row as usize));
     let copies = context.selection.device_work().map(|row| row as u32).filter_map(|row| {
         let operator = context.links.operator.get(row as usize).filter(|operator| is_copy(*operator));
         let named = operator.or_else(|| is_copy(row).then_some(row))?;

@@ -118,6 +118,6 @@ fn is_copy(context: &RuleContext<'_>, tree: &operator_trees::OperatorTrees<'_>, 
 
 fn cost_of_moving(context: &RuleContext<'_>, once: &FxHashMap<TrackId, RangeCover>, row: u32) -> i64 {
     let device_ns = if context.has_device() { context.linked.device_time().total_ns[row as usize] } else { 0 };
-    let (time, once) = (context.time(row), once.get(&context.trace.events.track[row as usize]));
+    let (time, once) = (context.time(row), once.get(&context.trace.events.track.at(row as usize)));
     sum_ns([device_ns, once.map_or(time.dur().0, |once| once.outside_ns(time))])
 }

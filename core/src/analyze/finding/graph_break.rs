@@ -8,7 +8,8 @@ use super::compile;
 use super::rule::{Rule, RuleData, RuleScope};
 use super::rule_context::RuleContext;
 use super::rule_match::RuleMatch;
-use crate::id::{OptionalColumn, TrackId};
+use crate::column::OptionalColumn;
+use crate::id::TrackId;
 use crate::sort;
 use crate::time::{TimeRange, Ts, sum_ns};
 use crate::trace::kind::EventKind;
@@ -87,7 +88,7 @@ fn place(name: &str) -> Option<String> {
 fn graph_ends(context: &RuleContext<'_>, regions: &[u32]) -> FxHashMap<TrackId, Vec<Ts>> {
     let mut ends: FxHashMap<TrackId, Vec<Ts>> = FxHashMap::default();
     for row in context.named(|name| name.starts_with(GRAPH)).iter().chain(regions) {
-        ends.entry(context.trace.events.track[*row as usize]).or_default().push(context.time(*row).end);
+        ends.entry(context.trace.events.track.at(*row as usize)).or_default().push(context.time(*row).end);
     }
     ends.values_mut().for_each(|ends| sort::ascending(ends));
     ends
@@ -95,7 +96,7 @@ fn graph_ends(context: &RuleContext<'_>, regions: &[u32]) -> FxHashMap<TrackId, 
 
 /// From the end of the graph before a region to its start.
 fn between(context: &RuleContext<'_>, ends: &FxHashMap<TrackId, Vec<Ts>>, region: u32, outer: u32) -> TimeRange {
-    let (start, track) = (context.time(region).start, context.trace.events.track[region as usize]);
+    let (start, track) = (context.time(region).start, context.trace.events.track.at(region as usize));
     let ends = ends.get(&track).map_or(&[][..], Vec::as_slice);
     let before = ends[..ends.partition_point(|end| *end <= start)].last().copied();
     let first = context.time(outer).start;

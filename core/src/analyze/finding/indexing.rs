@@ -68,7 +68,8 @@ fn families(context: &RuleContext<'_>, tree: &OperatorTrees<'_>) -> Vec<Vec<u32>
 fn runs(context: &RuleContext<'_>, inputs: &mut JsonArgs<'_>, family: &[u32]) -> Vec<(i64, u32)> {
     let starts: Vec<usize> = (0..family.len()).filter(|at| context.operator(family[*at]) == SELECT).collect();
     let round = |at: usize| &family[starts[at]..starts.get(at + 1).copied().unwrap_or(family.len())];
-    let names = |rows: &[u32]| rows.iter().map(|row| context.trace.events.name[*row as usize]).collect::<Vec<StrId>>();
+    let names =
+        |rows: &[u32]| rows.iter().map(|row| context.trace.events.name.at(*row as usize)).collect::<Vec<StrId>>();
     let mut is_another = |at: usize| match [at - 1, at].map(|at| index(inputs, family[starts[at]])) {
         [Some(last), Some(this)] => last != this,
         _ => true,

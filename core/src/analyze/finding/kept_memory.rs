@@ -72,7 +72,7 @@ fn kept(
     }
     let made = &life.made;
     let row = made.operator.or(made.around);
-    let operator = row.map(|row| MemoryLine::Event(context.trace.events.name[row as usize]));
+    let operator = row.map(|row| MemoryLine::Event(context.trace.events.name.at(row as usize)));
     Some(KeptAllocation { device: made.device, origin: made.line.or(operator), at, bytes: made.bytes, row })
 }
 

@@ -33,7 +33,7 @@ const MUCH: f64 = 0.2;
 fn found(context: &RuleContext<'_>) -> Vec<RuleMatch> {
     let is_kernel = |row: &usize| context.trace.events.kind[*row] == EventKind::Kernel;
     let durs: Vec<i64> =
-        context.selection.device_work().filter(is_kernel).map(|row| context.trace.events.dur[row].0).collect();
+        context.selection.device_work().filter(is_kernel).map(|row| context.trace.events.dur.at(row).0).collect();
     let num_short = durs.iter().filter(|ns| **ns < SHORT_NS).count();
     if durs.len() < MANY {
         return Vec::new();
@@ -88,7 +88,7 @@ fn of_compiled(context: &RuleContext<'_>) -> String {
 
 /// Whether each call of Python was recorded, which takes the host as long as many a launch.
 fn has_stacks(context: &RuleContext<'_>) -> bool {
-    context.trace.events.kind.contains(&EventKind::Python)
+    context.trace.events.has(EventKind::Python)
 }
 
 const SLOWED: &str = "; recording Python stacks slows the host (compare with with_stack=False)";

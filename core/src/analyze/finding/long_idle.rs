@@ -57,7 +57,7 @@ fn found(context: &RuleContext<'_>) -> Vec<RuleMatch> {
 /// and the host ended it.
 fn of_device(context: &RuleContext<'_>, gap: &IdleGap) -> Option<IdleGap> {
     let time = context.busy.idle_before(gap.stream.device, gap.time);
-    let launch = context.trace.events.start[gap.launch? as usize];
+    let launch = context.trace.events.start.at(gap.launch? as usize);
     (gap.wait == IdleCause::Host && time.dur().0 >= MAX_GAP_NS && launch > time.start)
         .then(|| IdleGap { time, ..gap.clone() })
 }

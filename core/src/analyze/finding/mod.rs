@@ -181,7 +181,7 @@ pub(super) fn finding_names() -> impl Iterator<Item = &'static str> {
 pub(super) fn lack(name: &str, selection: &Selection<'_>, has_device: bool) -> Option<&'static str> {
     let rule = RULES.iter().find(|rule| rule.name == name)?;
     if selection.linked.lost_work().is_cut() {
-        return Some("the file ends early (see `problems`)");
+        return Some("the file ends early (see the verdict)");
     }
     let is_lost = rule.data == RuleData::Device && !has_device;
     (is_lost || !rule.data.is_in(selection)).then(|| rule.data.lack())

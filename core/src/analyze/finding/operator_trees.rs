@@ -1,7 +1,8 @@
 //! Operators with their neighbours and children; frames and annotations in between are skipped.
 
 use super::rule_context::RuleContext;
-use crate::id::{OptionalColumn, TrackId};
+use crate::column::OptionalColumn;
+use crate::id::TrackId;
 use crate::trace::kind::EventKind;
 
 /// The trees of operators of all threads.

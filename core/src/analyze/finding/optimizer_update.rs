@@ -25,7 +25,7 @@ impl UpdateTimes {
         let mut times = Self { closure_end: closure_ends(context, steps), first_update: FxHashMap::default() };
         for (update, step) in updates {
             if times.is_update(context, *update, *step) {
-                let start = context.trace.events.start[*update as usize];
+                let start = context.trace.events.start.at(*update as usize);
                 let first = times.first_update.entry(*step).or_insert(start);
                 *first = start.min(*first);
             }
@@ -35,7 +35,7 @@ impl UpdateTimes {
 
     /// Whether an operator of a step comes after the closure.
     pub(super) fn is_update(&self, context: &RuleContext<'_>, operator: u32, step: u32) -> bool {
-        self.closure_end.get(&step).is_none_or(|end| context.trace.events.start[operator as usize] >= *end)
+        self.closure_end.get(&step).is_none_or(|end| context.trace.events.start.at(operator as usize) >= *end)
     }
 
     /// Whether a step has a closure.
@@ -58,12 +58,12 @@ fn closure_ends(context: &RuleContext<'_>, steps: &[u32]) -> FxHashMap<u32, Ts> 
     let is_python = |row: &u32| events.kind[*row as usize] == EventKind::Python;
     let mut work = context.named(is_closure_work);
     work.extend(context.named(is_closure_frame).into_iter().filter(is_python));
-    sort::by_key(&mut work, |row| (events.start[*row as usize], *row));
-    let process = |row: u32| &context.trace.track(events.track[row as usize]).process;
+    sort::by_key(&mut work, |row| (events.start.at(*row as usize), *row));
+    let process = |row: u32| &context.trace.track(events.track.at(row as usize)).process;
     let end = |step: &u32| {
         let time = context.time(*step);
-        let first = work.partition_point(|row| events.start[*row as usize] < time.start);
-        let inside = work[first..].iter().take_while(|row| events.start[**row as usize] < time.end);
+        let first = work.partition_point(|row| events.start.at(*row as usize) < time.start);
+        let inside = work[first..].iter().take_while(|row| events.start.at(**row as usize) < time.end);
         let inside = inside.filter(|row| *row != step && process(**row) == process(*step));
         Some((*step, inside.map(|row| events.end(*row as usize)).filter(|end| *end <= time.end).max()?))
     };

@@ -24,7 +24,7 @@ pub(super) fn has_backward(context: &RuleContext<'_>) -> bool {
     }
     let mut known = rustc_hash::FxHashSet::default();
     let kernels = context.selection.device_work().filter(|row| context.trace.events.kind[*row] == EventKind::Kernel);
-    let names = kernels.map(|row| context.trace.events.name[row]).filter(|name| known.insert(*name));
+    let names = kernels.map(|row| context.trace.events.name.at(row)).filter(|name| known.insert(*name));
     let mut names = names.map(|name| context.trace.strings.text(name));
     names.any(is_backward_kernel)
 }

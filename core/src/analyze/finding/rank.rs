@@ -10,6 +10,7 @@ use super::super::options::Options;
 use super::super::query::RankQuery;
 use super::super::selection::Selection;
 use super::super::straggler::waited_for;
+use super::super::verdict::MissingRanks;
 use super::rule::{Rule, RuleData, RuleScope};
 use super::rule_match::RuleMatch;
 
@@ -36,9 +37,10 @@ pub(super) static IMBALANCE: Rule = Rule {
 fn stragglers(job: &Job<'_>) -> Vec<(usize, RuleMatch)> {
     let num_others = (job.parts.len() as i64 - 1).max(1);
     let late = waited_for(job).into_iter().filter(|row| row.caused_wait_ns > 0);
+    let missing = MissingRanks::of_job(&job.ranks).map(|missing| format!("; {}", missing.words())).unwrap_or_default();
     let found = |row: super::super::straggler::StragglerRow| {
         let cause = row.cause_name().unwrap_or("unknown");
-        let detail = format!("last at {}; cause: {cause}", plural(row.num_last as usize, "communication"));
+        let detail = format!("last at {}; cause: {cause}{missing}", plural(row.num_last as usize, "communication"));
         let found = RuleMatch {
             subject: subject(job, row.member),
             count: row.num_last as u64,

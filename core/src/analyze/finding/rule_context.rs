@@ -12,7 +12,8 @@ use super::super::number_text::plural;
 use super::super::selection::Selection;
 use super::devices::DeviceBusyTimes;
 use super::rule_match::{RuleMatch, by_subject};
-use crate::id::{OptionalColumn, StrId, TemplateId};
+use crate::column::OptionalColumn;
+use crate::id::{StrId, TemplateId};
 use crate::link::{LinkedTrace, Links};
 use crate::operator_name::base_name;
 use crate::sort;
@@ -184,7 +185,7 @@ impl<'a> RuleContext<'a> {
     /// Whether a call precedes the first device work, or is in the first call of an operator or the
     /// first launch of a kernel. Such calls may do one-time work.
     pub(super) fn is_start_up(&self, row: u32) -> bool {
-        self.first_work.is_some_and(|first| self.trace.events.start[row as usize] < first)
+        self.first_work.is_some_and(|first| self.trace.events.start.at(row as usize) < first)
             || self.links.operator.get(row as usize).is_some_and(|operator| self.is_first(operator))
             || self.links.launched.of(row as usize).next().is_some_and(|kernel| self.is_first(kernel as u32))
     }
@@ -192,7 +193,7 @@ impl<'a> RuleContext<'a> {
     /// Whether no event of this name began before.
     fn is_first(&self, row: u32) -> bool {
         let events = &self.trace.events;
-        self.firsts.get(&events.name[row as usize]).is_none_or(|first| events.start[row as usize] <= *first)
+        self.firsts.get(&events.name.at(row as usize)).is_none_or(|first| events.start.at(row as usize) <= *first)
     }
 
     /// Whether an event belongs to repeated work: to an iteration, where there are any.
@@ -227,7 +228,7 @@ impl JsonArgs<'_> {
     /// Of an event; null where it has none.
     pub(super) fn of(&mut self, row: u32) -> &Value {
         let (trace, key) = (self.trace, self.key);
-        self.known.entry(trace.events.template[row as usize]).or_insert_with(|| {
+        self.known.entry(trace.events.template.at(row as usize)).or_insert_with(|| {
             let mut text = String::new();
             trace.args.write_text(&trace.strings, trace.events.args(row as usize), key, &mut text);
             serde_json::from_str(&text).unwrap_or_default()
@@ -237,15 +238,15 @@ impl JsonArgs<'_> {
 
 fn first_work(trace: &Trace) -> Option<Ts> {
     let rows = 0..trace.events.len();
-    rows.filter(|row| trace.events.kind[*row].is_device_work()).map(|row| trace.events.start[row]).min()
+    rows.filter(|row| trace.events.kind[*row].is_device_work()).map(|row| trace.events.start.at(row)).min()
 }
 
 fn firsts(trace: &Trace) -> FxHashMap<StrId, Ts> {
     let events = &trace.events;
     let mut firsts: FxHashMap<StrId, Ts> = FxHashMap::default();
     for row in 0..events.len() {
-        let first = firsts.entry(events.name[row]).or_insert(events.start[row]);
-        *first = events.start[row].min(*first);
+        let first = firsts.entry(events.name.at(row)).or_insert(events.start.at(row));
+        *first = events.start.at(row).min(*first);
     }
     firsts
 }
@@ -256,7 +257,7 @@ fn rows_by_name(selection: &Selection<'_>) -> FxHashMap<StrId, Vec<u32>> {
     for row in
         selection.rows().filter(|row| !trace.is_on_device(*row) && trace.events.kind[*row] != EventKind::Overhead)
     {
-        rows.entry(trace.events.name[row]).or_default().push(row as u32);
+        rows.entry(trace.events.name.at(row)).or_default().push(row as u32);
     }
     rows
 }

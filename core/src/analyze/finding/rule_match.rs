@@ -6,6 +6,7 @@ use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 use crate::analyze::interval::total_ns;
+use crate::column::Rising;
 use crate::label::without_addresses;
 use crate::sort;
 use crate::time::{TimeRange, add_ns};
@@ -78,8 +79,11 @@ impl RuleMatch {
 
     /// The same with the ids of its rows.
     #[must_use]
-    pub(super) fn with_ids(mut self, ids: &[u32]) -> Self {
-        self.evidence.iter_mut().for_each(|row| *row = ids.get(*row as usize).copied().unwrap_or(*row));
+    pub(super) fn with_ids(mut self, ids: &Rising) -> Self {
+        self.evidence
+            .iter_mut()
+            .filter(|row| (**row as usize) < ids.len())
+            .for_each(|row| *row = ids.at(*row as usize));
         self
     }
 

@@ -38,7 +38,7 @@ pub(super) fn is_one(context: &RuleContext<'_>, row: usize) -> bool {
 pub(super) fn by_thread(context: &RuleContext<'_>) -> FxHashMap<TrackId, RangeCover> {
     let mut times: FxHashMap<TrackId, Vec<TimeRange>> = FxHashMap::default();
     for row in calls(context) {
-        times.entry(context.trace.events.track[row as usize]).or_default().push(context.time(row));
+        times.entry(context.trace.events.track.at(row as usize)).or_default().push(context.time(row));
     }
     times.into_iter().map(|(thread, times)| (thread, RangeCover::of(times))).collect()
 }

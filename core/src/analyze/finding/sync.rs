@@ -64,7 +64,7 @@ fn waits(context: &RuleContext<'_>) -> Vec<u32> {
         let row = call as usize;
         !context.trace.is_on_device(row) && context.selection.contains(row) && context.is_in_loop(call)
     };
-    let dur = |call: u32| context.trace.events.dur[call as usize];
+    let dur = |call: u32| context.trace.events.dur.at(call as usize);
     let mut longest: FxHashMap<u32, u32> = FxHashMap::default();
     for edge in context.linked.sync_edges() {
         if edge.kind == EdgeKind::Sync && is_looked_at(edge.target) {

@@ -69,8 +69,9 @@ fn matrix_kernels(context: &RuleContext<'_>) -> Vec<u32> {
     let events = &context.trace.events;
     let mut known: FxHashMap<StrId, bool> = FxHashMap::default();
     let kernels = context.selection.device_work().filter(|row| events.kind[*row] == EventKind::Kernel);
-    let mut is_it =
-        |row: usize| *known.entry(events.name[row]).or_insert_with(|| uses_tensor_cores(context.trace.event_name(row)));
+    let mut is_it = |row: usize| {
+        *known.entry(events.name.at(row)).or_insert_with(|| uses_tensor_cores(context.trace.event_name(row)))
+    };
     kernels.filter(|row| is_it(*row)).map(|row| row as u32).collect()
 }
 

@@ -1,6 +1,6 @@
 //! Finds the frame around each event: the Python frame, module or operator that it is inside of.
 
-use crate::id::OptionalColumn;
+use crate::column::OptionalColumn;
 use crate::link::{FrameOrigin, LinkedTrace, MODULE_PREFIX};
 use crate::strings::TextCache;
 use crate::trace::kind::EventKind;
@@ -179,7 +179,7 @@ fn frame_rows(linked: &LinkedTrace, frames: FlameFrames, is_program_only: bool) 
     let mut is_module = TextCache::new(&trace.strings, |name| name.starts_with(MODULE_PREFIX));
     let mut is_program = TextCache::new(&trace.strings, |name| FrameOrigin::of(name) == Some(FrameOrigin::Program));
     let mut is_frame = |row: usize| {
-        let (kind, name) = (trace.events.kind[row], trace.events.name[row]);
+        let (kind, name) = (trace.events.kind[row], trace.events.name.at(row));
         let is_of_module = |is_module: &mut TextCache<'_, bool>| kind == EventKind::Python && is_module.of(name);
         match frames {
             FlameFrames::Stack => kind == EventKind::Python && (!is_program_only || is_program.of(name)),

@@ -71,7 +71,7 @@ pub(super) fn rows(selections: [&Selection<'_>; 2], trees: [FlameTree; 2]) -> Ve
     for children in &mut inside {
         sort::by(children, |a, b| total(*b).total_cmp(&total(*a)).then_with(|| name(a).cmp(name(b))));
     }
-    let id = |side: usize, row: u32| selections[side].linked.trace.events.position[row as usize];
+    let id = |side: usize, row: u32| selections[side].linked.trace.events.position.at(row as usize);
     let row = |visit: FlameVisit<f64>| {
         let node = &nodes[visit.node as usize];
         FlameChangeRow {

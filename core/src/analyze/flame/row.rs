@@ -104,7 +104,7 @@ pub(super) fn rows(selection: &Selection<'_>, tree: FlameTree, order: FlameOrder
             total_weight: node.total_weight,
             start_weight: i64::try_from(visit.start).unwrap_or(i64::MAX),
             share: node.total_weight as f64 / all as f64,
-            largest_id: node.largest.map(|(row, _)| positions[row as usize]),
+            largest_id: node.largest.map(|(row, _)| positions.at(row as usize)),
         }
     };
     visits.into_iter().map(row).collect()

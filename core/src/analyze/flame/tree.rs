@@ -171,7 +171,7 @@ impl<'a> FlameTreeBuilder<'a> {
         if node == ROOT && trace.events.kind[row].is_device_work() {
             node = self.node_of_none(row);
         }
-        let name = self.names.of_event(&trace.strings, trace.events.name[row]);
+        let name = self.names.of_event(&trace.strings, trace.events.name.at(row));
         let kind = self.chains.kind(row);
         match self.order {
             FlameOrder::Merged => self.numbered(node, name, kind),
@@ -182,7 +182,7 @@ impl<'a> FlameTreeBuilder<'a> {
     /// The frame for all that is in no other.
     fn node_of_none(&mut self, row: usize) -> u32 {
         let node = self.child(ROOT, self.chains.frames.name_of_none(), NONE);
-        let start = self.selection.linked.trace.events.start[row];
+        let start = self.selection.linked.trace.events.start.at(row);
         let first = &mut self.nodes[node as usize].start;
         *first = start.min(*first);
         node
@@ -227,7 +227,7 @@ impl<'a> FlameTreeBuilder<'a> {
             }
             let RowState::Found(node) = self.states[place] else { continue };
             let node = &mut self.nodes[node as usize];
-            node.start = node.start.min(events.start[place]);
+            node.start = node.start.min(events.start.at(place));
             if self.chains.is_frame(place) && weight > 0 {
                 node.count += i64::from(self.selection.contains(place));
                 let is_larger = |(best, most): (u32, i64)| (weight, Reverse(*row)) > (most, Reverse(best));

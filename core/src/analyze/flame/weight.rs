@@ -140,7 +140,7 @@ fn host_time(selection: &Selection<'_>) -> Vec<(u32, i64)> {
     let is_thread = |at: usize| trace.tracks[at].stream.is_none() && !selection.linked.is_profilers_own(at);
     let is_thread: Vec<bool> = (0..trace.tracks.len()).map(is_thread).collect();
     let all = (0..).zip(selection.self_ns());
-    all.filter(|(row, ns)| *ns > 0 && is_thread[trace.events.track[*row as usize].index()]).collect()
+    all.filter(|(row, ns)| *ns > 0 && is_thread[trace.events.track.at(*row as usize).index()]).collect()
 }
 
 fn allocations(selection: &Selection<'_>) -> WeightedRows {

@@ -89,7 +89,7 @@ impl<'a> TraceCalls<'a> {
             let seq = one.facts.seq.filter(|_| !one.pattern.is_some_and(CollectivePattern::is_p2p));
             match one.group_name(linked).zip(seq) {
                 Some(key) => all.by_seq.entry(key).or_default().push(at),
-                None => all.by_start.push((linked.trace.events.start[host as usize].0, at)),
+                None => all.by_start.push((linked.trace.events.start.at(host as usize).0, at)),
             }
         }
         all.by_start.sort_unstable();
@@ -138,7 +138,7 @@ impl<'a> TraceCalls<'a> {
     ) -> Option<FlightEventRow> {
         let one = self.rows[found];
         let trace = &self.linked.trace;
-        let id = |row: u32| i64::from(trace.events.position[row as usize]);
+        let id = |row: u32| i64::from(trace.events.position.at(row as usize));
         Some(FlightEventRow {
             rank,
             window,
@@ -159,7 +159,7 @@ impl<'a> TraceCalls<'a> {
             return false;
         }
         let Some(host) = self.rows[found].event.or(self.rows[found].run) else { return false };
-        let start = self.linked.trace.events.start[host as usize].0;
+        let start = self.linked.trace.events.start.at(host as usize).0;
         let is_dated = self.linked.trace.base_ns > 0;
         entry.created_ns.filter(|_| is_dated).is_none_or(|created| created.abs_diff(start) <= MAX_APART_NS)
     }

@@ -32,7 +32,7 @@ pub enum IdleCause {
 impl IdleCause {
     /// Why a stream had nothing to do before work of which the row of the launch is known, or not.
     pub(super) fn before(trace: &Trace, gap: TimeRange, launch: Option<u32>, kernel_wait_ns: i64) -> Self {
-        let is_late = launch.is_some_and(|launch| trace.events.start[launch as usize] > gap.start);
+        let is_late = launch.is_some_and(|launch| trace.events.start.at(launch as usize) > gap.start);
         match () {
             () if is_late => Self::Host,
             () if gap.dur().0 < kernel_wait_ns && launch.is_some() => Self::Kernel,
@@ -111,7 +111,7 @@ pub fn gaps(selection: &Selection<'_>, kernel_wait_ns: i64) -> Vec<IdleGap> {
                 let gap = last.map(|(end, before)| {
                     let time = TimeRange { start: end, end: time.start };
                     let wait = IdleCause::before(&selection.linked.trace, time, launch, kernel_wait_ns);
-                    let ids = [before, row as u32].map(|row| Some(events.position[row as usize]));
+                    let ids = [before, row as u32].map(|row| Some(events.position.at(row as usize)));
                     IdleGap { stream, time, wait, before_id: ids[0], after_id: ids[1], launch, host: None, after: None }
                 });
                 let silence = TimeRange { start: end, end: time.start };

@@ -48,7 +48,7 @@ impl ThreadActivity {
     fn most(&self, linked: &LinkedTrace) -> Option<HostActivity> {
         let (row, self_ns) = self.self_ns.iter().max_by_key(|(row, ns)| (**ns, std::cmp::Reverse(**row)))?;
         let (id, name) =
-            (linked.trace.events.position[*row as usize], linked.trace.event_name(*row as usize).to_owned());
+            (linked.trace.events.position.at(*row as usize), linked.trace.event_name(*row as usize).to_owned());
         (*self_ns > 0).then_some(HostActivity { id, name, self_ns: *self_ns })
     }
 }
@@ -57,7 +57,7 @@ impl ThreadActivity {
 /// `host_during`.
 pub(crate) fn thread_activity(linked: &LinkedTrace, launch: u32, time: TimeRange) -> Option<ThreadActivity> {
     let trace = &linked.trace;
-    let thread = trace.events.track[launch as usize];
+    let thread = trace.events.track.at(launch as usize);
     let own = ThreadActivity::of(linked, thread, time);
     if own.all_ns > 0 && own.all_ns * 2 >= time.dur().0 {
         return Some(own);
@@ -86,8 +86,8 @@ fn covered_ns(linked: &LinkedTrace, thread: TrackId, time: TimeRange) -> i64 {
 /// A thread's events that begin in a time, the first of them, and the last that began before.
 fn during(linked: &LinkedTrace, thread: TrackId, time: TimeRange) -> (&[u32], Option<u32>) {
     let (events, rows) = (&linked.trace.events, linked.links.nesting.track_rows(thread));
-    let first = rows.partition_point(|row| events.start[*row as usize] < time.start);
-    let last = rows.partition_point(|row| events.start[*row as usize] < time.end);
+    let first = rows.partition_point(|row| events.start.at(*row as usize) < time.start);
+    let last = rows.partition_point(|row| events.start.at(*row as usize) < time.end);
     let end = last.max(first).min(first + MAX_LOOKED_AT);
     (&rows[first..end], first.checked_sub(1).map(|at| rows[at]))
 }
@@ -95,7 +95,7 @@ fn during(linked: &LinkedTrace, thread: TrackId, time: TimeRange) -> (&[u32], Op
 /// How long of a time an event was.
 fn inside_ns(linked: &LinkedTrace, row: u32, time: TimeRange) -> i64 {
     let events = &linked.trace.events;
-    let own = TimeRange { start: events.start[row as usize], end: events.end(row as usize) };
+    let own = TimeRange { start: events.start.at(row as usize), end: events.end(row as usize) };
     clip(own, time).dur().0
 }
 

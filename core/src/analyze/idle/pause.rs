@@ -44,7 +44,7 @@ pub(crate) fn pause_at(selection: &Selection<'_>, track: TrackId, at: Ts) -> Opt
         }
     }
     let after = rows.peek().map(|row| *row as u32);
-    let end = after.map_or(whole.end, |row| linked.trace.events.start[row as usize]);
+    let end = after.map_or(whole.end, |row| linked.trace.events.start.at(row as usize));
     let time = TimeRange { start, end };
     let launch = after.and_then(|row| linked.links.launch.get(row as usize));
     (start <= at && at < end).then(|| StreamPause {
@@ -116,7 +116,7 @@ impl StreamPause {
             let why = why_unlaunched(linked, after as usize).unwrap_or("its launch is not in the file");
             return format!("launch time of the next work is unknown: {why}");
         };
-        let launched = linked.trace.events.start[launch as usize];
+        let launched = linked.trace.events.start.at(launch as usize);
         let late = TimeRange { start: self.time.start, end: launched };
         let since = if self.before.is_some() { "after the previous work ended" } else { "after the trace began" };
         let told = |range: TimeRange| duration_text(range.dur().0);

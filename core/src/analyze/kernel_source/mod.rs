@@ -61,10 +61,9 @@ fn compiled_kernels(linked: &LinkedTrace) -> BTreeMap<(String, Option<String>), 
     let mut kernels: BTreeMap<(String, Option<String>), CompiledKernel> = BTreeMap::new();
     for row in (0..trace.events.len()).filter(|row| trace.events.kind[*row] == EventKind::Kernel) {
         let own = of_row(row);
-        let operator =
-            linked.links.operator.get(row).filter(|operator| {
-                own == (None, None) && trace.events.name[*operator as usize] == trace.events.name[row]
-            });
+        let operator = linked.links.operator.get(row).filter(|operator| {
+            own == (None, None) && trace.events.name.at(*operator as usize) == trace.events.name.at(row)
+        });
         let (file, hash) = operator.map_or(own, |operator| of_row(operator as usize));
         let name = trace.event_name(row);
         if file.is_none() && hash.is_none() && !name.starts_with("triton_") {
@@ -73,7 +72,7 @@ fn compiled_kernels(linked: &LinkedTrace) -> BTreeMap<(String, Option<String>), 
         let kernel = kernels.entry((name.to_owned(), file)).or_default();
         kernel.hash = kernel.hash.take().or(hash);
         kernel.count += 1;
-        add_ns(&mut kernel.device_ns, trace.events.dur[row].0);
+        add_ns(&mut kernel.device_ns, trace.events.dur.at(row).0);
     }
     kernels
 }

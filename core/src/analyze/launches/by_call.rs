@@ -47,7 +47,7 @@ pub(super) fn by_call(launches: &LaunchRows) -> Vec<LaunchCallRow> {
     let mut before = None;
     for row in &launches.rows {
         let (dur_ns, device_dur_ns) = (launches.dur_ns(row.launch), launches.dur_ns(row.device));
-        let call = groups.entry(trace.events.name[row.launch as usize]).or_default();
+        let call = groups.entry(trace.events.name.at(row.launch as usize)).or_default();
         // A launch of several stands in neighbouring rows.
         if before.replace(row.launch) != Some(row.launch) {
             call.count += 1;

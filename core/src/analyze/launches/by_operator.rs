@@ -3,7 +3,8 @@
 use rustc_hash::FxHashMap;
 
 use super::row::LaunchRows;
-use crate::id::{OptionalColumn, StrId};
+use crate::column::OptionalColumn;
+use crate::id::StrId;
 use crate::sort;
 use crate::table::{Table, float, int, json, put, put_name, text};
 use crate::time::add_ns;
@@ -56,9 +57,10 @@ pub(super) fn by_operator(launches: &LaunchRows, prefix: &str) -> Vec<OperatorLa
     let mut groups: FxHashMap<(StrId, Vec<StrId>), OperatorLaunchRow> = FxHashMap::default();
     for of_call in calls.chunk_by(|a, b| a.0 == b.0) {
         let (operator, launch, kernel) = of_call[0];
-        let names = of_call.iter().map(|(.., kernel)| events.name[*kernel as usize]).collect();
-        let new = || OperatorLaunchRow { first_id: events.position[operator as usize], ..OperatorLaunchRow::default() };
-        let group = groups.entry((events.name[operator as usize], names)).or_insert_with(new);
+        let names = of_call.iter().map(|(.., kernel)| events.name.at(*kernel as usize)).collect();
+        let new =
+            || OperatorLaunchRow { first_id: events.position.at(operator as usize), ..OperatorLaunchRow::default() };
+        let group = groups.entry((events.name.at(operator as usize), names)).or_insert_with(new);
         group.count += 1;
         add_ns(&mut group.launch_ns, launches.start_ns(launch).saturating_sub(launches.start_ns(operator)));
         add_ns(&mut group.kernel_ns, launches.start_ns(kernel).saturating_sub(launches.start_ns(launch)));
@@ -77,6 +79,6 @@ pub(super) fn by_operator(launches: &LaunchRows, prefix: &str) -> Vec<OperatorLa
 fn operators(launches: &LaunchRows, prefix: &str) -> OptionalColumn {
     let trace = &launches.linked.trace;
     let begins: Vec<bool> = trace.strings.iter().map(|text| text.starts_with(prefix)).collect();
-    let is_it = |row: usize| trace.events.kind[row] == EventKind::Operator && begins[trace.events.name[row].index()];
+    let is_it = |row: usize| trace.events.kind[row] == EventKind::Operator && begins[trace.events.name.at(row).index()];
     launches.linked.links.nesting.innermost(is_it)
 }

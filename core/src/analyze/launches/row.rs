@@ -26,7 +26,7 @@ impl LaunchRow {
     /// the device's clock is added to its times first.
     pub fn delay_ns(self, linked: &LinkedTrace, clock_offset_ns: i64) -> Option<i64> {
         let events = &linked.trace.events;
-        let start = events.start[self.device as usize].after(Dur(clock_offset_ns));
+        let start = events.start.at(self.device as usize).after(Dur(clock_offset_ns));
         let is_early = linked.lead(self.launch, self.device).is_some_and(|lead| lead.0 > clock_offset_ns);
         // Of a launch that only its operator is known of, the end is unknown.
         let is_call = events.kind[self.launch as usize] == EventKind::Launch;
@@ -51,11 +51,11 @@ pub(super) struct DeviceClock {
 
 impl LaunchRows {
     pub(super) fn id(&self, row: u32) -> i64 {
-        self.linked.trace.events.position[row as usize].into()
+        self.linked.trace.events.position.at(row as usize).into()
     }
 
     pub(super) fn delay_ns(&self, row: LaunchRow) -> Option<i64> {
-        let stream = self.linked.trace.track(self.linked.trace.events.track[row.device as usize]).stream;
+        let stream = self.linked.trace.track(self.linked.trace.events.track.at(row.device as usize)).stream;
         let device = stream.and_then(|stream| stream.device);
         let is_behind = self.clock.device.is_none_or(|behind| Some(behind) == device);
         row.delay_ns(&self.linked, if is_behind { self.clock.offset_ns } else { 0 })
@@ -66,15 +66,15 @@ impl LaunchRows {
     }
 
     pub(super) fn start_ns(&self, row: u32) -> i64 {
-        self.linked.trace.events.start[row as usize].0
+        self.linked.trace.events.start.at(row as usize).0
     }
 
     pub(super) fn dur_ns(&self, row: u32) -> i64 {
-        self.linked.trace.events.dur[row as usize].0
+        self.linked.trace.events.dur.at(row as usize).0
     }
 
     pub(super) fn stream(&self, row: u32) -> Option<Stream> {
-        self.linked.trace.track(self.linked.trace.events.track[row as usize]).stream
+        self.linked.trace.track(self.linked.trace.events.track.at(row as usize)).stream
     }
 }
 
@@ -126,7 +126,7 @@ pub fn launches(selection: &Selection<'_>) -> Vec<LaunchRow> {
     let mut rows = Vec::with_capacity(launched.len());
     let pairs = (0..launched.len()).filter_map(|at| launched.pair(at));
     rows.extend(pairs.map(|(launch, device)| LaunchRow { launch, device }).filter(is_looked_at));
-    let start = |row: &LaunchRow| events.start[row.launch as usize].0;
+    let start = |row: &LaunchRow| events.start.at(row.launch as usize).0;
     if !rows.is_sorted_by_key(start) {
         // Those of one start are in the order of the file already.
         let starts: Vec<i64> = rows.iter().map(start).collect();

@@ -40,5 +40,5 @@ pub(super) fn ranks_per_machine(job: &JobRanks) -> Result<i64, &'static str> {
 fn devices(member: &JobMember) -> BTreeSet<i64> {
     let trace = &member.linked.trace;
     let rows = member.collectives().rows.iter().flat_map(|one| &one.device_events);
-    rows.filter_map(|row| trace.track(trace.events.track[*row as usize]).stream?.device).collect()
+    rows.filter_map(|row| trace.track(trace.events.track.at(*row as usize)).stream?.device).collect()
 }

@@ -1,6 +1,6 @@
 //! Divides the ranks of a job into sets: machines, or process groups of one purpose.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::FxHashMap;
 
@@ -21,14 +21,20 @@ pub(crate) struct RankDivision {
 }
 
 impl RankDivision {
-    /// The machines of a job.
-    pub(crate) fn by_machine(job: &JobRanks) -> Self {
-        let placement = Placement::of(job, 0);
-        Self::of(placement.members.iter().map(|row| {
-            let machine = row.machine?;
-            let host = row.host.as_ref().map(|host| format!(" ({host})")).unwrap_or_default();
-            Some((machine, format!("machine {machine}{host}")))
-        }))
+    /// The machines of a job. A given number of ranks on each is taken from the traces if it is 0.
+    pub(crate) fn by_machine(job: &JobRanks, ranks_per_machine: i64) -> Self {
+        let placement = Placement::of(job, ranks_per_machine);
+        let mut hosts: BTreeMap<i64, BTreeSet<&str>> = BTreeMap::new();
+        for row in &placement.members {
+            let Some(machine) = row.machine else { continue };
+            hosts.entry(machine).or_default().extend(row.host.as_deref());
+        }
+        // Some ranks of a machine may lack its name, and a given number may join hosts.
+        let name = |machine: i64| match hosts.get(&machine).map(|hosts| hosts.iter().collect::<Vec<_>>()).as_deref() {
+            Some([host]) => format!("machine {machine} ({host})"),
+            _ => format!("machine {machine}"),
+        };
+        Self::of(placement.members.iter().map(|row| Some((row.machine?, name(row.machine?)))))
     }
 
     /// The process groups of a job with a description.
@@ -54,7 +60,7 @@ pub(crate) fn purposes(job: &JobRanks) -> BTreeSet<String> {
 }
 
 /// The first process group of each description with the rank and more ranks. Those that a file
-/// lists come before those of communications.
+/// lists come before those of collectives, and these before those that only messages have.
 fn groups(member: &JobMember) -> Vec<(String, GroupRanks)> {
     let mut found: Vec<(String, GroupRanks)> = Vec::new();
     let mut add = |desc: &str, ranks: &GroupRanks| {
@@ -67,7 +73,9 @@ fn groups(member: &JobMember) -> Vec<(String, GroupRanks)> {
     for group in member.linked.process_groups() {
         group.rank_list().iter().for_each(|ranks| add(&group.desc, ranks));
     }
-    for one in member.collectives().rows.iter().filter(|one| one.is_p2p() != Some(true)) {
+    let (messages, collectives): (Vec<_>, Vec<_>) =
+        member.collectives().rows.iter().partition(|one| one.is_p2p() == Some(true));
+    for one in collectives.into_iter().chain(messages) {
         let group = one.group_desc(&member.linked).zip(one.ranks.as_deref());
         group.into_iter().for_each(|(desc, ranks)| add(desc, ranks));
     }

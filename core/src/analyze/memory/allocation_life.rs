@@ -2,6 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
+use super::allocator_state::size_blocks;
 use super::training_run::TrainingRuns;
 use crate::id::StackId;
 use crate::memory::MemorySnapshot;
@@ -22,7 +23,7 @@ pub(crate) struct SnapshotAllocation {
     /// The requested size.
     pub(super) bytes: i64,
     /// The size of its block: that of the file if it is in use at the end, else the requested size
-    /// rounded up.
+    /// rounded up, with a rest that is not cut off.
     pub(super) block_bytes: i64,
     pub(super) stack: Option<StackId>,
     pub(super) first: Option<usize>,
@@ -86,6 +87,7 @@ pub(crate) fn lives(snapshot: &MemorySnapshot) -> Vec<SnapshotAllocation> {
             found.hold(segment.device, block, snapshot.strings.text(block.state) != "active_allocated");
         }
     }
+    size_blocks(snapshot, &mut found.lives);
     TrainingRuns::of(snapshot, &found.lives).categorize(&mut found.lives);
     found.lives
 }

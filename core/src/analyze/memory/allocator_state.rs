@@ -7,10 +7,10 @@ use crate::id::StrId;
 use crate::memory::MemorySnapshot;
 use crate::memory::snapshot::Action;
 use crate::sort;
+use crate::sorted_map::SortedMap;
 
-/// Segments of at most this size hold small blocks.
-const SMALL_SEGMENT: i64 = 2 << 20;
-/// The allocator cuts no block that would leave less in a segment of large blocks.
+/// The allocator cuts off no rest of at most this size, except from small blocks, which are not
+/// larger, and in segments that can grow.
 const SMALLEST_REST: u64 = 1 << 20;
 
 /// The use of a piece of a segment at a moment.
@@ -103,7 +103,6 @@ fn pieces(
     num_actions: usize,
 ) -> Vec<SegmentPiece> {
     let end = segment.address.saturating_add(segment.bytes as u64);
-    let rest = if segment.bytes > SMALL_SEGMENT { SMALLEST_REST } else { 0 };
     let mut pieces = Vec::with_capacity(inside.len() + 1);
     let mut next = segment.address;
     let fill = |pieces: &mut Vec<SegmentPiece>, from: u64, to: u64, state, life| {
@@ -115,7 +114,6 @@ fn pieces(
         let known = &lives[*life];
         let limit = inside.get(at + 1).map_or(end, |(_, after)| *after).max(*address);
         let until = address.saturating_add(u64::try_from(known.block_bytes).unwrap_or(0)).min(limit);
-        let until = if !known.has_block && limit - until <= rest { limit } else { until };
         let state = if known.is_waiting_after(num_actions) { PieceState::Waiting } else { PieceState::Used };
         fill(&mut pieces, next, *address, PieceState::Free, None);
         fill(&mut pieces, *address, until, state, Some(*life));
@@ -139,12 +137,7 @@ struct TakenRange {
 }
 
 fn segments(snapshot: &MemorySnapshot, device: SnapshotDevice, num_actions: usize) -> Vec<SegmentState> {
-    let mut taken = TakenMemory::default();
-    for segment in snapshot.segments.iter().filter(|segment| segment.device == device) {
-        let (Some(address), Some(size)) = (segment.address, segment.size) else { continue };
-        let is_expandable = segment.is_expandable.unwrap_or(false);
-        taken.add(address, size, (segment.stream, segment.pool, is_expandable));
-    }
+    let mut taken = TakenMemory::at_end(snapshot, device);
     for action in snapshot.actions.iter().skip(num_actions).rev().filter(|action| action.device == device) {
         taken.undo(snapshot.strings.text(action.action), action);
     }
@@ -159,7 +152,77 @@ fn segments(snapshot: &MemorySnapshot, device: SnapshotDevice, num_actions: usiz
     taken.0.into_iter().map(segment).collect()
 }
 
+/// Sets the sizes of blocks that the file lacks.
+///
+/// A block takes the free memory up to the next block or the end of the segment, if the allocator
+/// would not cut it off, and gives nothing of it to others later. That is decided as it is made, or
+/// as the recording begins.
+pub(super) fn size_blocks(snapshot: &MemorySnapshot, lives: &mut [SnapshotAllocation]) {
+    let mut devices: SortedMap<SnapshotDevice, [TakenMemory; 2]> = SortedMap::of(lives.iter().map(|life| life.device));
+    for (device, [segments, _]) in devices.iter_mut() {
+        *segments = TakenMemory::at_end(snapshot, *device);
+    }
+    let mut by_action = vec![[None; 2]; snapshot.actions.len()];
+    for (at, life) in lives.iter().enumerate() {
+        life.first.into_iter().for_each(|first| by_action[first][0] = Some(at));
+        match life.last {
+            Some(last) => by_action[last][1] = Some(at),
+            None => devices.get_mut(&life.device).into_iter().for_each(|[_, blocks]| blocks.hold(life.address)),
+        }
+    }
+    for (action, [made, freed]) in snapshot.actions.iter().zip(by_action).rev() {
+        let Some([segments, blocks]) = devices.get_mut(&action.device) else { continue };
+        if let Some(life) = made.and_then(|made| lives.get_mut(made)) {
+            life.block_bytes = segments.block_bytes(blocks, life);
+            if let Some(address) = life.address {
+                blocks.0.remove(&address);
+                let before = blocks.0.range_mut(..address).next_back();
+                before.into_iter().for_each(|(_, before)| before.end = before.end.min(address));
+            }
+        }
+        freed.into_iter().for_each(|freed| blocks.hold(lives[freed].address));
+        segments.undo(snapshot.strings.text(action.action), action);
+    }
+    for life in lives.iter_mut().filter(|life| life.first.is_none()) {
+        if let Some([segments, blocks]) = devices.get(&life.device) {
+            life.block_bytes = segments.block_bytes(blocks, life);
+        }
+    }
+}
+
 impl TakenMemory {
+    fn at_end(snapshot: &MemorySnapshot, device: SnapshotDevice) -> Self {
+        let mut taken = Self::default();
+        for segment in snapshot.segments.iter().filter(|segment| segment.device == device) {
+            let (Some(address), Some(size)) = (segment.address, segment.size) else { continue };
+            let is_expandable = segment.is_expandable.unwrap_or(false);
+            taken.add(address, size, (segment.stream, segment.pool, is_expandable));
+        }
+        taken
+    }
+
+    /// Notes the address of a block; its end is where another is made while it is in use. A map of
+    /// another type would add kilobytes to every page.
+    fn hold(&mut self, address: Option<u64>) {
+        let range = TakenRange { end: u64::MAX, stream: None, pool: StrId::default(), is_expandable: false };
+        address.map(|address| self.0.insert(address, range));
+    }
+
+    /// The size of the block of an allocation in these segments, beside other blocks.
+    fn block_bytes(&self, blocks: &Self, life: &SnapshotAllocation) -> i64 {
+        let found = life.address.filter(|_| !life.has_block).and_then(|address| {
+            let (_, segment) = self.0.range(..=address).next_back().filter(|(_, range)| range.end > address)?;
+            let next = blocks.0.range(address + 1..segment.end).next();
+            let limit = next.map_or(segment.end, |(next, _)| *next);
+            let bytes = u64::try_from(life.block_bytes).ok()?;
+            let rest = if segment.is_expandable || bytes <= SMALLEST_REST { 0 } else { SMALLEST_REST };
+            let is_whole = blocks.0.get(&address).is_none_or(|block| limit <= block.end);
+            let cut_off = (limit - address).checked_sub(bytes)?;
+            i64::try_from(limit - address).ok().filter(|_| is_whole && cut_off <= rest)
+        });
+        found.unwrap_or(life.block_bytes)
+    }
+
     fn undo(&mut self, kind: &str, action: &Action) {
         let (Some(address), Some(size)) = (action.address, action.size) else { return };
         match kind {

@@ -41,7 +41,7 @@ pub(crate) static TABLE: Table<Vec<CategoryRow>> = Table {
 };
 
 /// The category of memory from before the first change.
-const PREEXISTING: &str = "preexisting";
+pub(super) const PREEXISTING: &str = "preexisting";
 const UNKNOWN: &str = MemoryCategory::Unknown.name();
 
 /// The category of each allocation.
@@ -122,7 +122,7 @@ impl<'a> TrainingPhases<'a> {
             let is_covered = nesting.parent.get(row).is_some_and(|parent| is_inside[parent as usize]);
             is_inside[row] = is_covered || part != TrainingPhase::None;
             if part != TrainingPhase::None && !is_covered && !linked.trace.is_on_device(row) {
-                outermost.push((TimeRange { start: events.start[row], end: events.end(row) }, part));
+                outermost.push((TimeRange { start: events.start.at(row), end: events.end(row) }, part));
             }
         }
         sort::by_key(&mut outermost, |(range, _)| (range.start, range.end));
@@ -153,7 +153,7 @@ impl<'a> TrainingPhases<'a> {
             name if name.starts_with("autograd::engine::evaluate_function") => TrainingPhase::Backward,
             _ => TrainingPhase::Operator,
         };
-        let part = *self.parts.entry(trace.events.name[row]).or_insert_with(by_name);
+        let part = *self.parts.entry(trace.events.name.at(row)).or_insert_with(by_name);
         if part == TrainingPhase::Operator && kind == EventKind::Annotation { TrainingPhase::None } else { part }
     }
 
@@ -194,7 +194,7 @@ impl<'a> TrainingPhases<'a> {
         while let Some(at) = row {
             let part = self.part(at as usize);
             let events = &linked.trace.events;
-            let range = TimeRange { start: events.start[at as usize], end: events.end(at as usize) };
+            let range = TimeRange { start: events.start.at(at as usize), end: events.end(at as usize) };
             match part {
                 TrainingPhase::None => {}
                 TrainingPhase::Operator => found = Some((part, range)),

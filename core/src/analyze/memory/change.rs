@@ -133,7 +133,7 @@ pub(in crate::analyze) struct HeldMemory {
 fn unmeasured(linked: &LinkedTrace, told: &AllocatorRecord<'_>) -> MemoryChange {
     let (frames, trace) = (linked.frames(), &linked.trace);
     let around = told.around(linked);
-    let line_around = || Some(trace.events.name[frames.line.get(around? as usize)? as usize]);
+    let line_around = || Some(trace.events.name.at(frames.line.get(around? as usize)? as usize));
     let purpose = told.json("category").map(|json| plain_text(trace.strings.text(json)));
     let named = |name: String| MemoryCategory::ALL.into_iter().find(|category| category.name() == name);
     MemoryChange {

@@ -5,6 +5,7 @@ pub(super) mod allocation_life;
 pub(super) mod allocation_row;
 mod allocator_record;
 mod allocator_state;
+mod band_stack;
 pub(super) mod bands;
 pub(super) mod category;
 mod change;
@@ -24,6 +25,7 @@ pub(super) mod snapshot_category;
 pub(super) mod snapshot_leak;
 pub(super) mod state;
 mod timeline;
+mod trace_bands;
 mod training_run;
 
 use super::plot::Plot;
@@ -58,11 +60,13 @@ pub(super) static MEMORY: Analysis = Analysis {
         let names = category::names(selection, &lives);
         let categories = category::categories(&lives, &names, &devices);
         let allocations = allocation_row::rows(selection, &lives, &names);
+        let bands = trace_bands::bands(selection, (&changes, &devices), &lives, &names);
         AnalysisResult::of(&TABLE, devices, "no allocation was recorded (profile_memory=True records them)")
             .and(&SERIES, changes)
             .and(&owner::TABLE, owners)
             .and(&category::TABLE, categories)
             .and(&allocation_row::TABLE, allocations)
+            .and(&bands::TRACE_TABLE, bands)
             .drawn_from(SERIES.name, Plot::Steps { time: "time_ns", value: "allocated_bytes", series: Some("device") })
     }),
 };

@@ -54,7 +54,7 @@ pub(super) fn owners(selection: &Selection<'_>, lives: &[Allocation]) -> Vec<Mem
     let mut rows: FxHashMap<MemoryOwnerKey, MemoryOwnerRow> = FxHashMap::default();
     for life in lives {
         let made = &life.made;
-        let name = |row: Option<u32>| row.map(|row| trace.events.name[row as usize]);
+        let name = |row: Option<u32>| row.map(|row| trace.events.name.at(row as usize));
         let key = (made.device, name(made.operator), name(made.module), made.line);
         let row = rows.entry(key).or_insert_with(|| MemoryOwnerRow {
             device: made.device,

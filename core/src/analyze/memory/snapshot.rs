@@ -27,6 +27,7 @@ pub(crate) struct DeviceMemoryRow {
     num_segments: i64,
     num_blocks: i64,
     num_ooms: i64,
+    num_backward_passes: i64,
     peak: MemoryAmount,
     peak_ns: Option<i64>,
     /// The number of actions with which the requested bytes are at their peak.
@@ -70,6 +71,7 @@ pub(crate) static TABLE: Table<Vec<DeviceMemoryRow>> = Table {
         int("num_segments", |rows, at| Some(rows[at].num_segments)),
         int("num_blocks", |rows, at| Some(rows[at].num_blocks)),
         int("num_ooms", |rows, at| Some(rows[at].num_ooms)),
+        int("num_backward_passes", |rows, at| Some(rows[at].num_backward_passes)),
     ],
 };
 
@@ -139,11 +141,13 @@ pub(crate) fn memory_without_bands(snapshot: &MemorySnapshot, lives: &[SnapshotA
 
 fn memory_by_device(snapshot: &MemorySnapshot, lives: &[SnapshotAllocation]) -> AnalysisResult {
     let (mut devices, points) = measured(snapshot, lives);
+    let runs = TrainingRuns::of(snapshot, lives);
     for (device, row) in devices.iter_mut() {
         let state = AllocatorState::of(snapshot, lives, *device, snapshot.actions.len());
         let pools = pools(snapshot, lives, &state);
         row.cached_bytes = sum(&pools, |pool: &MemoryPoolRow| pool.cached_bytes);
         row.split_bytes = sum(&pools, |pool: &MemoryPoolRow| pool.split_bytes);
+        row.num_backward_passes = runs.backward_starts(*device).len() as i64;
     }
     let categories = snapshot_category::categories(lives, &devices);
     let holders = holders(snapshot, &held_at_peak(lives, &devices));
@@ -152,7 +156,7 @@ fn memory_by_device(snapshot: &MemorySnapshot, lives: &[SnapshotAllocation]) -> 
         .and(&SERIES, points)
         .and(&holder::TABLE, holders)
         .and(&snapshot_category::TABLE, categories)
-        .and(&snapshot_leak::TABLE, snapshot_leak::leaks(snapshot, lives, &TrainingRuns::of(snapshot, lives)))
+        .and(&snapshot_leak::TABLE, snapshot_leak::leaks(snapshot, lives, &runs))
 }
 
 /// Memory at the end.

@@ -13,6 +13,9 @@ use crate::time::{add_ns, sum_ns};
 
 /// Iterations that must keep memory.
 const MIN_ITERATIONS: usize = 2;
+/// The backward passes with which so many iterations count: from one pass to the next, and without
+/// the first and the last two.
+pub(crate) const MIN_PASSES: usize = MIN_ITERATIONS + 4;
 
 /// The memory of one origin that grows with each iteration.
 #[derive(Debug, Clone, Default)]
@@ -58,9 +61,8 @@ pub(super) fn leaks(
     let devices: SortedMap<_, ()> = SortedMap::of(snapshot.actions.iter().map(|action| action.device));
     for (device, ()) in devices.iter() {
         let starts = runs.backward_starts(*device);
-        let starts = starts.get(1..starts.len().saturating_sub(2)).unwrap_or_default();
-        if starts.len() > MIN_ITERATIONS {
-            rows.extend(of_device(snapshot, lives, *device, starts));
+        if starts.len() >= MIN_PASSES {
+            rows.extend(of_device(snapshot, lives, *device, &starts[1..starts.len() - 2]));
         }
     }
     sort::by_key(&mut rows, |row: &MemoryLeakRow| Reverse(row.kept_bytes));

@@ -57,7 +57,7 @@ impl SnapshotMoment {
 /// allocation that failed), or the row of an action, which then has happened.
 ///
 /// Counts back from the segments at the end. A block that is freed later has the requested size,
-/// rounded up to 512 bytes; the rest of it is unknown, unless too small to be cut off.
+/// rounded up to 512 bytes, and a rest that the allocator did not cut off as it was made.
 ///
 /// ```
 /// use kinetoscope::{Input, Limits, Recording, analyze::memory_state, read_file};
@@ -69,6 +69,19 @@ impl SnapshotMoment {
 /// ```
 pub fn memory_state(snapshot: &MemorySnapshot, moment: &str) -> Result<AnalysisResult, Error> {
     memory_state_of(snapshot, &lives(snapshot), moment)
+}
+
+/// The row of the action after which a moment is: the last of the peaks, where devices have their
+/// own. `None` is before the first action.
+pub(crate) fn action_of_moment(
+    snapshot: &MemorySnapshot,
+    lives: &[SnapshotAllocation],
+    moment: &str,
+) -> Result<Option<usize>, Error> {
+    let moment = SnapshotMoment::parse(moment, snapshot)?;
+    let (devices, _) = measured(snapshot, lives);
+    let before = devices.iter().map(|(device, _)| moment.num_actions(snapshot, &devices, *device)).max();
+    Ok(before.and_then(|num_actions| num_actions.checked_sub(1)))
 }
 
 /// The same with the allocations, for a page that asks often.

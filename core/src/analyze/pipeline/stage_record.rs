@@ -209,7 +209,7 @@ fn messages(part: &Selection<'_>) -> Vec<(Ts, Option<i64>, StageEvent)> {
         let is_send = row.pattern == Some(CollectivePattern::Send);
         let event = row.first_event()? as usize;
         let peer = if is_send { row.dst_rank } else { row.src_rank };
-        let called = events.start[event];
+        let called = events.start.at(event);
         Some((called, part.linked.iteration_number(event), StageEvent::Message { is_send, peer: peer? }))
     };
     let is_wanted = |row: &&Collective| {
@@ -225,7 +225,7 @@ fn action_ranges(part: &Selection<'_>) -> Vec<ActionRange> {
     let is_range = |row: &usize| trace.events.kind[*row] == EventKind::Annotation && !trace.is_on_device(*row);
     let of_row = |row: usize| {
         let actions = PipelineAction::all_of(trace.event_name(row));
-        let time = TimeRange { start: trace.events.start[row], end: trace.events.end(row) };
+        let time = TimeRange { start: trace.events.start.at(row), end: trace.events.end(row) };
         (!actions.is_empty()).then_some(ActionRange { time, actions })
     };
     let mut ranges: Vec<ActionRange> = part.rows().filter(is_range).filter_map(of_row).collect();
@@ -245,13 +245,13 @@ fn items(part: &Selection<'_>) -> Vec<StageWorkItem> {
     let (linked, trace) = (part.linked, &part.linked.trace);
     let nesting = &linked.links.nesting;
     let mut of_engine = TextCache::new(&trace.strings, |name| name.starts_with(ENGINE_PREFIX));
-    let is_engine: Vec<bool> = trace.events.name.iter().map(|name| of_engine.of(*name)).collect();
+    let is_engine: Vec<bool> = trace.events.name.iter().map(|name| of_engine.of(name)).collect();
     let engine = nesting.innermost(|row| is_engine[row]);
     let mut of_optimizer = TextCache::new(&trace.strings, |name| name.starts_with(OPTIMIZER));
-    let is_optimizer: Vec<bool> = trace.events.name.iter().map(|name| of_optimizer.of(*name)).collect();
+    let is_optimizer: Vec<bool> = trace.events.name.iter().map(|name| of_optimizer.of(name)).collect();
     let optimizer = nesting.innermost(|row| is_optimizer[row]);
     let item = |row: usize, called: usize| StageWorkItem {
-        called: trace.events.start[called],
+        called: trace.events.start.at(called),
         time: part.time(row),
         is_backward: is_engine[called] || engine.get(called).is_some(),
         iteration: linked.iteration_number(row),

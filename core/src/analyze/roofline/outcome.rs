@@ -73,7 +73,7 @@ impl CostOutcomes {
         if call.is_to_host {
             return CostOutcome::Unmodelled(TO_HOST);
         }
-        let key = (call.name, trace.events.template[row]);
+        let key = (call.name, trace.events.template.at(row));
         if let Some(known) = self.known.get(&key) {
             return known.clone();
         }

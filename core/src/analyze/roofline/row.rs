@@ -189,7 +189,7 @@ impl RooflineRows {
                 let is_tf32 = call.is_tf32 && cost.dtype.precision == Some(Precision::Float32);
                 let precision = if is_tf32 { Some(Precision::Tf32) } else { cost.dtype.precision };
                 let at = self.place(linked, call.name, CallWork { family, cost, precision }, shapes);
-                self.modelled[at].add(call, linked.trace.events.position[row]);
+                self.modelled[at].add(call, linked.trace.events.position.at(row));
                 if self.modelled[at].work.flops().is_none() {
                     self.miss(linked, at_row, call.ns);
                 }

@@ -84,7 +84,8 @@ impl WorkCall {
             return Some(Self::Stated { operator, launch });
         }
         let operator = linked.links.operator.get(row);
-        let is_of_own = operator.is_some_and(|operator| trace.events.name[operator as usize] == trace.events.name[row]);
+        let is_of_own =
+            operator.is_some_and(|operator| trace.events.name.at(operator as usize) == trace.events.name.at(row));
         if !is_of_own && linked.captured(row).is_none() && outcomes.has_source(trace.event_name(row)) {
             return Some(Self::Kernel(row as u32));
         }
@@ -102,11 +103,11 @@ impl WorkCall {
     fn timed(self, linked: &LinkedTrace, work: u32) -> TimedCall {
         let (trace, names) = (&linked.trace, &linked.trace.events.name);
         let (row, at, name) = match self {
-            Self::Owner(row) | Self::Kernel(row) => (row, row, OperatorName::OfEvent(names[row as usize])),
-            Self::Captured { operator, .. } => (operator, work, OperatorName::OfEvent(names[operator as usize])),
+            Self::Owner(row) | Self::Kernel(row) => (row, row, OperatorName::OfEvent(names.at(row as usize))),
+            Self::Captured { operator, .. } => (operator, work, OperatorName::OfEvent(names.at(operator as usize))),
             Self::Stated { .. } => {
                 let stated = trace.args.json_id(trace.events.args(work as usize), ArgKey::CapturedOperator);
-                let owner = || linked.links.operator.get(work as usize).map(|row| names[row as usize]);
+                let owner = || linked.links.operator.get(work as usize).map(|row| names.at(row as usize));
                 let name = stated.map(OperatorName::Stated).or_else(|| owner().map(OperatorName::OfEvent));
                 (work, work, name.unwrap_or_default())
             }
@@ -128,12 +129,12 @@ impl RooflineWork {
         let mut places: FxHashMap<WorkCall, usize> = FxHashMap::default();
         let mut work = Self::default();
         for row in selection.device_work() {
-            let ns = events.dur[row].0;
+            let ns = events.dur.at(row).0;
             let Some(key) = WorkCall::of(linked, row, outcomes) else {
                 work.unlinked.push((row as u32, ns));
                 continue;
             };
-            let said = *said.entry(events.name[row]).or_insert_with(|| {
+            let said = *said.entry(events.name.at(row)).or_insert_with(|| {
                 let name = linked.trace.event_name(row);
                 KernelNameFacts { is_tf32: is_tf32(name), is_to_host: name.contains("HtoD") || name.contains("DtoH") }
             });
@@ -164,8 +165,8 @@ impl RooflineWork {
             if is_covered[row] || !is_operator(row) || !selection.contains(row) {
                 continue;
             }
-            let (name, at) = (OperatorName::OfEvent(events.name[row]), row as u32);
-            let mut call = TimedCall { row: at, name, at, ns: events.dur[row].0, ..TimedCall::default() };
+            let (name, at) = (OperatorName::OfEvent(events.name.at(row)), row as u32);
+            let mut call = TimedCall { row: at, name, at, ns: events.dur.at(row).0, ..TimedCall::default() };
             is_covered[row] = matches!(outcomes.of(linked, &call), CostOutcome::Modelled(..));
             if !is_covered[row] {
                 call.ns = call.ns.saturating_sub(children_ns[row]).max(0);

@@ -3,7 +3,8 @@
 use super::super::class::{WorkClass, classes};
 use super::super::interval::{difference, total_ns, union, within};
 use super::super::selection::Selection;
-use crate::id::OptionalColumn;
+use crate::column::OptionalColumn;
+use crate::column::Times;
 use crate::sort;
 use crate::time::{TimeRange, Ts};
 
@@ -61,7 +62,7 @@ impl Activity {
         let classes = classes(all.linked);
         let mut by_cause: [Vec<TimeRange>; DelayCause::ALL.len()] = Default::default();
         let mut rows: Vec<u32> = all.device_work().map(|row| row as u32).collect();
-        sort::by_key(&mut rows, |row| events.start[*row as usize]);
+        sort::by_key(&mut rows, |row| events.start.at(*row as usize));
         for row in &rows {
             by_cause[DelayCause::of(classes[*row as usize]) as usize].push(all.time(*row as usize));
         }
@@ -87,18 +88,18 @@ impl Activity {
 }
 
 /// Times in which nothing ran: until the next work was launched, and from then on.
-fn gaps(rows: &[u32], launch: &OptionalColumn, starts: &[Ts], busy: &[TimeRange]) -> (Vec<TimeRange>, Vec<TimeRange>) {
+fn gaps(rows: &[u32], launch: &OptionalColumn, starts: &Times, busy: &[TimeRange]) -> (Vec<TimeRange>, Vec<TimeRange>) {
     let (mut host, mut idle, mut at) = (Vec::new(), Vec::new(), 0);
     let mut since = Ts(i64::MIN);
     for until in busy.iter().map(|range| Some(range.start)).chain([None]) {
         let end = until.unwrap_or(Ts(i64::MAX));
-        while rows.get(at).is_some_and(|row| starts[*row as usize] < end) {
+        while rows.get(at).is_some_and(|row| starts.at(*row as usize) < end) {
             at += 1;
         }
         // Without a next work, or without its launch, there is nothing that had been launched, or
         // nothing that says so.
         let launched = match rows.get(at) {
-            Some(next) => launch.get(*next as usize).map_or(since, |launch| starts[launch as usize]),
+            Some(next) => launch.get(*next as usize).map_or(since, |launch| starts.at(launch as usize)),
             None => end,
         };
         let launched = launched.max(since).min(end);

@@ -27,7 +27,7 @@ fn host(linked: &LinkedTrace, call: Option<u32>, span: TimeRange) -> TimeByName<
     let trace = &linked.trace;
     let mut names = TimeByName::new();
     let Some(call) = call else { return names };
-    for (row, ns) in self_during(linked, trace.events.track[call as usize], span) {
+    for (row, ns) in self_during(linked, trace.events.track.at(call as usize), span) {
         add_ns(names.entry(Cow::Borrowed(trace.event_name(row as usize))).or_default(), ns);
     }
     names
@@ -39,9 +39,9 @@ fn device(cause: DelayCause, linked: &LinkedTrace, span: TimeRange) -> TimeByNam
     let mut names = TimeByName::new();
     for (at, _) in trace.tracks.iter().enumerate().filter(|(_, track)| track.stream.is_some()) {
         let rows = nesting.track_rows(at.into());
-        let first = rows.partition_point(|row| events.start[*row as usize] < span.start).saturating_sub(1);
-        for row in rows[first..].iter().map(|row| *row as usize).take_while(|row| events.start[*row] < span.end) {
-            let time = clip(TimeRange { start: events.start[row], end: events.end(row) }, span);
+        let first = rows.partition_point(|row| events.start.at(*row as usize) < span.start).saturating_sub(1);
+        for row in rows[first..].iter().map(|row| *row as usize).take_while(|row| events.start.at(*row) < span.end) {
+            let time = clip(TimeRange { start: events.start.at(row), end: events.end(row) }, span);
             if of_work(events.kind[row], trace.event_name(row)) == Some(cause) && time.start < time.end {
                 add_ns(names.entry(Cow::Borrowed(trace.event_name(row))).or_default(), time.dur().0);
             }

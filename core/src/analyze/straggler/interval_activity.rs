@@ -65,7 +65,7 @@ impl RankQuery for ActivityQuery {
 impl ArrivalInterval {
     pub(super) fn of(part: &Participant<'_>, span: TimeRange, is_named: bool) -> Self {
         let call = part.one.event.or(part.one.run);
-        let call = call.map(|row| part.linked.trace.events.position[row as usize]);
+        let call = call.map(|row| part.linked.trace.events.position.at(row as usize));
         Self { start_ns: span.start.0, end_ns: span.end.0, call, is_named }
     }
 

@@ -59,8 +59,11 @@ pub(super) fn bubbles(job: &Job<'_>) -> Vec<Option<(i64, i64)>> {
 fn stragglers(job: &Job<'_>, options: &Options) -> AnalysisResult {
     let (rows, late) = measured(job, options.count("longest") as usize);
     let is_cut = job.parts.iter().any(|part| part.linked.lost_work().is_cut());
-    let reason =
-        if is_cut { "the file of a rank ends early (see `problems`)" } else { "no two ranks share a collective" };
+    let reason = if is_cut {
+        "the file of a rank ends early, so collectives without sequence numbers cannot be matched"
+    } else {
+        "no two ranks share a collective"
+    };
     AnalysisResult::of(&row::TABLE, rows, reason)
         .and(&late_collective::TABLE, late)
         .drawn(Plot::Bars { label: "rank", parts: &["caused_wait_ns"] })

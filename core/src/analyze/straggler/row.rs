@@ -1,9 +1,12 @@
 //! One row per rank: late arrivals, their cost to others, and causes.
 
+use std::sync::Arc;
+
 use super::activity::DelayCause;
 use super::late_collective::LateArrival;
 use super::pipeline::{Pipelines, bubble};
 use crate::analyze::collective::JobCollective;
+use crate::analyze::verdict::MissingRanks;
 use crate::link::rank::JobRanks;
 use crate::sort;
 use crate::table::{Column, Table, float, int, put_name, text};
@@ -28,6 +31,8 @@ pub(crate) struct StragglerRow {
     /// Time of its pipeline in which it neither worked nor waited for a slow stage; and the whole
     /// time of the pipeline.
     pub(super) bubble: Option<(i64, i64)>,
+    /// The ranks without a trace: one of them may be later.
+    pub(super) missing: Option<Arc<str>>,
 }
 
 pub(crate) static TABLE: Table<Vec<StragglerRow>> = Table {
@@ -55,6 +60,7 @@ const COLUMNS: &[Column<Vec<StragglerRow>>] = &[
         let (bubble_ns, span_ns) = rows[at].bubble?;
         Some(bubble_ns as f64 / span_ns.max(1) as f64)
     }),
+    text("missing_ranks", |rows, at, out| rows[at].missing.as_ref().is_some_and(|words| put_name(out, words))),
 ];
 
 impl StragglerRow {
@@ -81,10 +87,12 @@ pub(super) fn rows(
     late: &[LateArrival],
     pipelines: &Pipelines,
 ) -> Vec<StragglerRow> {
+    let missing: Option<Arc<str>> = MissingRanks::of_job(ranks).map(|missing| missing.words().into());
     let row = |(at, member): (usize, &crate::link::rank::JobMember)| StragglerRow {
         member: at,
         rank: member.rank,
         window: member.window,
+        missing: missing.clone(),
         ..StragglerRow::default()
     };
     let mut rows: Vec<_> = ranks.members.iter().enumerate().map(row).collect();

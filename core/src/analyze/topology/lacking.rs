@@ -141,6 +141,6 @@ fn row(meeting: &JobCollective<'_>, first: &Participant<'_>) -> LackingRow {
         count: 0,
         seq: first.one.facts.seq,
         ranks: meeting.parts.iter().filter_map(|part| part.rank).collect::<Vec<_>>().into(),
-        event_id: event.map(|row| i64::from(events.position[row as usize])),
+        event_id: event.map(|row| i64::from(events.position.at(row as usize))),
     }
 }

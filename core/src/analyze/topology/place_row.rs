@@ -27,7 +27,7 @@ pub(crate) static TABLE: Table<Vec<PlaceRow>> = Table {
 
 /// Machines first, then process groups in alphabetical order of their descriptions.
 pub(super) fn rows(job: &JobRanks) -> Vec<PlaceRow> {
-    let machines = (String::from(MACHINE), RankDivision::by_machine(job));
+    let machines = (String::from(MACHINE), RankDivision::by_machine(job, 0));
     let groups = purposes(job).into_iter().map(|purpose| {
         let division = RankDivision::by_purpose(job, &purpose);
         (purpose, division)

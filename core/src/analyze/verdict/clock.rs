@@ -45,7 +45,7 @@ pub(super) fn problems(linked: &LinkedTrace) -> Vec<Problem> {
     }
     let mut devices: BTreeMap<Option<i64>, Vec<TimedWork>> = BTreeMap::new();
     for work in timed_work(linked) {
-        let track = linked.trace.events.track[work.device as usize];
+        let track = linked.trace.events.track.at(work.device as usize);
         let device = linked.trace.track(track).stream.and_then(|stream| stream.device);
         devices.entry(device).or_default().push(work);
     }
@@ -59,17 +59,17 @@ fn timed_work(linked: &LinkedTrace) -> Vec<TimedWork> {
     let pairs = linked.links.launched.pairs().iter();
     let pairs = pairs.filter(|(_, device)| events.kind[*device as usize].is_device_work());
     let mut by_start: Vec<_> = pairs.copied().collect();
-    sort::by_key(&mut by_start, |(_, device)| (events.start[*device as usize], *device));
+    sort::by_key(&mut by_start, |(_, device)| (events.start.at(*device as usize), *device));
     let mut ends: BTreeMap<TrackId, Ts> = BTreeMap::new();
     let mut all = Vec::with_capacity(by_start.len());
     for (launch, device) in by_start {
-        let start = events.start[device as usize];
-        let end = ends.entry(events.track[device as usize]).or_insert(Ts(i64::MIN));
+        let start = events.start.at(device as usize);
+        let end = ends.entry(events.track.at(device as usize)).or_insert(Ts(i64::MIN));
         let is_paused = end.0 == i64::MIN || end.after(PAUSE) <= start;
         *end = events.end(device as usize).max(*end);
-        all.push(TimedWork { launch, device, lead: events.start[launch as usize].since(start).0, is_paused });
+        all.push(TimedWork { launch, device, lead: events.start.at(launch as usize).since(start).0, is_paused });
     }
-    sort::by_key(&mut all, |work| (events.start[work.launch as usize], work.device));
+    sort::by_key(&mut all, |work| (events.start.at(work.launch as usize), work.device));
     all
 }
 
@@ -112,14 +112,14 @@ fn latest_offset(linked: &LinkedTrace, work: &[TimedWork]) -> Option<i64> {
     let mut is_wait = TextCache::new(&trace.strings, vendor::synchronizes_device);
     let mut waits = Vec::new();
     for row in (0..events.len()).filter(|row| events.kind[*row] == EventKind::Launch && !trace.is_on_device(*row)) {
-        if is_wait.of(events.name[row]) {
-            waits.push((events.start[row], events.end(row), trace.process_of(row)));
+        if is_wait.of(events.name.at(row)) {
+            waits.push((events.start.at(row), events.end(row), trace.process_of(row)));
         }
     }
     sort::ascending(&mut waits);
     let (mut next, mut last, mut offset) = (0, None, None);
     for (start, end, process) in waits {
-        while let Some(work) = work.get(next).filter(|work| events.start[work.launch as usize] < start) {
+        while let Some(work) = work.get(next).filter(|work| events.start.at(work.launch as usize) < start) {
             if trace.process_of(work.launch as usize) == process {
                 last = last.max(Some(events.end(work.device as usize)));
             }

@@ -12,7 +12,7 @@ const NEEDED: [ArgKey; 5] = [ArgKey::Collective, ArgKey::Dtype, ArgKey::InElems,
 pub(super) fn problem(trace: &Trace) -> Option<Problem> {
     let name = trace.strings.get(RECORD.as_bytes())?;
     let records: Vec<u32> =
-        (0..trace.events.len()).filter(|row| trace.events.name[*row] == name).map(|row| row as u32).collect();
+        (0..trace.events.len()).filter(|row| trace.events.name.at(*row) == name).map(|row| row as u32).collect();
     let mut text = String::new();
     let mut has = |row: u32, key: ArgKey| {
         text.clear();

@@ -119,7 +119,7 @@ fn missing_launches(linked: &LinkedTrace) -> Vec<Problem> {
     }
     let (trace, first) = (&linked.trace, first_launch(linked));
     let is_work = |row: &usize| trace.events.kind[*row].is_device_work();
-    let has_launches = trace.events.kind.contains(&EventKind::Launch);
+    let has_launches = trace.events.has(EventKind::Launch);
     let (mut before, mut unnumbered, mut missing, mut num_all) = (Vec::new(), Vec::new(), Vec::new(), 0);
     for row in (0..trace.events.len()).filter(is_work) {
         num_all += 1;

@@ -75,7 +75,7 @@ pub(super) fn problems(linked: &LinkedTrace) -> Vec<Problem> {
     for range in &lost.ranges {
         let name = trace.event_name(range.launch as usize);
         let Some(work) = EnqueuedWork::of(name) else { continue };
-        let start = trace.events.start[range.launch as usize];
+        let start = trace.events.start.at(range.launch as usize);
         let stream = range.place.map(|stream| (stream.device, stream.stream));
         let has_work = linked.links.launched.of(range.launch as usize).len() > 0;
         let place = match recorded.range(range) {
@@ -89,7 +89,7 @@ pub(super) fn problems(linked: &LinkedTrace) -> Vec<Problem> {
     }
     let totals = totals(linked);
     let mut measures = TextCache::new(&trace.strings, vendor::measures_counters);
-    let has_counters = trace.events.category.iter().any(|category| measures.of(*category));
+    let has_counters = trace.events.category.iter().any(|category| measures.of(category));
     let problem = |((stream, work, place), ranges): (LossKey, Vec<&LostRange>)| {
         let rows: Vec<u32> = ranges.iter().map(|range| range.launch).collect();
         let time = TimeRange {
@@ -126,8 +126,8 @@ impl RecordedWork {
         for (launch, device) in linked.links.launched.pairs() {
             let (launch, device) = (*launch as usize, *device as usize);
             if events.kind[device].is_device_work() {
-                let start = events.start[launch];
-                let range = recorded.streams.entry(events.track[device]).or_insert((start, start));
+                let start = events.start.at(launch);
+                let range = recorded.streams.entry(events.track.at(device)).or_insert((start, start));
                 *range = (range.0.min(start), range.1.max(start));
                 recorded.kinds.extend(EnqueuedWork::of(trace.event_name(launch)));
             }
@@ -152,7 +152,7 @@ fn totals(linked: &LinkedTrace) -> BTreeMap<EnqueuedWork, usize> {
     let mut totals = BTreeMap::new();
     let is_launch = |row: &usize| trace.events.kind[*row] == EventKind::Launch && !trace.is_on_device(*row);
     for row in (0..trace.events.len()).filter(is_launch) {
-        let role = role.of(trace.events.name[row]);
+        let role = role.of(trace.events.name.at(row));
         if let Some(work) = role.filter(|_| !is_inner_launch(trace, nesting, row, &mut enqueues)) {
             *totals.entry(work).or_insert(0) += 1;
         }

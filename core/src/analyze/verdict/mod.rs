@@ -4,6 +4,7 @@ mod clock;
 mod communication;
 mod file_defects;
 mod lost_work;
+mod missing_ranks;
 mod observer;
 mod out_of_order;
 mod overlong;
@@ -20,10 +21,13 @@ use serde::Serialize;
 
 use super::analysis::{Analysis, Run};
 use super::interval::RangeCover;
+use super::options::Options;
 use super::part::TracePart;
 use super::result::AnalysisResult;
+use super::selection::Selection;
 use crate::link::LinkedTrace;
 use crate::sort;
+pub(crate) use missing_ranks::{MissingRanks, StatedRank};
 #[cfg(feature = "digest")]
 pub(crate) use problem::TABLE as PROBLEMS_TABLE;
 pub use problem::{Problem, VerdictState};
@@ -33,13 +37,14 @@ pub(super) static PROBLEMS: Analysis = Analysis {
     name: "problems",
     doc: "problems of the recording: lost device work, impossible times, damage of the file, remarks",
     options: &[],
-    run: Run::Trace(|selection, _| {
-        let part = selection.part_asked_for().map(TracePart::all_times);
-        let problems =
-            verdict(selection.linked).problems.into_iter().filter(|problem| concerns(problem, part.as_ref()));
-        AnalysisResult::of(&problem::TABLE, problems.collect(), "the recording has no known problem")
-    }),
+    run: Run::TraceAndJob(problems, missing_ranks::of_job),
 };
+
+fn problems(selection: &Selection<'_>, _: &Options) -> AnalysisResult {
+    let part = selection.part_asked_for().map(TracePart::all_times);
+    let problems = verdict(selection.linked).problems.into_iter().filter(|problem| concerns(problem, part.as_ref()));
+    AnalysisResult::of(&problem::TABLE, problems.collect(), "the recording has no known problem")
+}
 
 /// How far a trace can be trusted, and why.
 #[derive(Debug, Clone, PartialEq, Serialize)]

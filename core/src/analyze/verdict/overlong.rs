@@ -17,7 +17,7 @@ pub(super) fn problems(linked: &LinkedTrace) -> Vec<Problem> {
     let (trace, events) = (&linked.trace, &linked.trace.events);
     let mut tracks: BTreeMap<TrackId, Vec<u32>> = BTreeMap::new();
     for (row, _) in &events.recorded {
-        tracks.entry(events.track[*row as usize]).or_default().push(*row);
+        tracks.entry(events.track.at(*row as usize)).or_default().push(*row);
     }
     let problem = |(track, rows): (TrackId, Vec<u32>)| {
         let durs = rows.iter().filter_map(|row| events.impossible_dur(*row as usize));
@@ -32,7 +32,7 @@ pub(super) fn problems(linked: &LinkedTrace) -> Vec<Problem> {
         let message =
             format!("{message} (the longest is {longest}): the ends are shortened, recorded_dur_ns keeps them");
         let all = linked.links.nesting.track_rows(track);
-        let start = rows.iter().map(|row| events.start[*row as usize]).min().unwrap_or_default();
+        let start = rows.iter().map(|row| events.start.at(*row as usize)).min().unwrap_or_default();
         let end = rows.iter().map(|row| events.end(*row as usize)).max().unwrap_or_default();
         Problem::new(name, VerdictState::Inconsistent, rows.len(), message)
             .of_rows(trace, &rows)

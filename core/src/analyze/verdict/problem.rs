@@ -97,8 +97,8 @@ impl Problem {
     /// The same with its events: the ids of the first ones, and the time from their first start to
     /// their last end.
     pub(super) fn of_rows(mut self, trace: &Trace, rows: &[u32]) -> Self {
-        self.events = rows.iter().take(MAX_EVENTS).map(|row| trace.events.position[*row as usize]).collect();
-        let start = rows.iter().map(|row| trace.events.start[*row as usize]).min();
+        self.events = rows.iter().take(MAX_EVENTS).map(|row| trace.events.position.at(*row as usize)).collect();
+        let start = rows.iter().map(|row| trace.events.start.at(*row as usize)).min();
         let end = rows.iter().map(|row| trace.events.end(*row as usize)).max();
         match start.zip(end) {
             Some((start, end)) => self.at(TimeRange { start, end }),

@@ -13,9 +13,9 @@ const ENGINE: &str = "autograd::engine::evaluate_function:";
 pub(super) fn problem(trace: &Trace) -> Option<Problem> {
     let is_engine: Vec<bool> = trace.strings.iter().map(|text| text.contains(ENGINE)).collect();
     let mut numbers: BTreeMap<i64, (u32, StrId, bool)> = BTreeMap::new();
-    for row in (0..trace.events.len()).filter(|row| is_engine[trace.events.name[*row].index()]) {
+    for row in (0..trace.events.len()).filter(|row| is_engine[trace.events.name.at(*row).index()]) {
         let Some(number) = number_of(trace, row).filter(|number| *number > 0) else { continue };
-        let name = trace.events.name[row];
+        let name = trace.events.name.at(row);
         let (_, first, is_shared) = numbers.entry(number).or_insert((row as u32, name, false));
         *is_shared |= *first != name;
     }

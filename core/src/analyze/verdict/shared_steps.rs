@@ -10,7 +10,7 @@ pub(super) fn problem(linked: &LinkedTrace) -> Option<Problem> {
     let (trace, events) = (&linked.trace, &linked.trace.events);
     let first = trace.process_of(linked.links.iterations.first()?.event as usize);
     let is_step: Vec<bool> = trace.strings.iter().map(|text| iteration_number(text).is_some()).collect();
-    let steps = (0..events.len()).filter(|row| is_step[events.name[*row].index()] && !trace.is_on_device(*row));
+    let steps = (0..events.len()).filter(|row| is_step[events.name.at(*row).index()] && !trace.is_on_device(*row));
     let steps: Vec<u32> = steps.map(|row| row as u32).collect();
     let others: Vec<u32> = steps.iter().copied().filter(|row| trace.process_of(*row as usize) != first).collect();
     let processes = sort::distinct(steps.iter().map(|row| trace.process_of(*row as usize)));

@@ -35,7 +35,7 @@ pub(super) fn problems(linked: &LinkedTrace) -> Vec<Problem> {
         let Some(id) = recorded_by(row) else { continue };
         match records.get(&id) {
             None => unknown.push(row),
-            Some(start) if *start > trace.events.start[row as usize] => future.push(row),
+            Some(start) if *start > trace.events.start.at(row as usize) => future.push(row),
             Some(_) => {}
         }
     }
@@ -95,10 +95,10 @@ fn records(trace: &Trace) -> FxHashMap<i64, Ts> {
     let mut is_record = TextCache::new(&trace.strings, vendor::records_event);
     let mut records: FxHashMap<i64, Ts> = FxHashMap::default();
     let calls = (0..trace.events.len()).filter(|row| trace.events.kind[*row] == EventKind::Launch);
-    for row in calls.filter(|row| is_record.of(trace.events.name[*row])) {
+    for row in calls.filter(|row| is_record.of(trace.events.name.at(*row))) {
         for id in [ArgKey::Correlation, ArgKey::ExternalId].into_iter().filter_map(|key| integer(trace, row, key)) {
-            let first = records.entry(id).or_insert(trace.events.start[row]);
-            *first = trace.events.start[row].min(*first);
+            let first = records.entry(id).or_insert(trace.events.start.at(row));
+            *first = trace.events.start.at(row).min(*first);
         }
     }
     records
@@ -113,7 +113,7 @@ fn kernels_by_track(linked: &LinkedTrace) -> FxHashMap<TrackId, Vec<u32>> {
     let events = &linked.trace.events;
     let mut kernels: FxHashMap<TrackId, Vec<u32>> = FxHashMap::default();
     for row in linked.links.nesting.order.iter().filter(|row| events.kind[**row as usize] == EventKind::Kernel) {
-        kernels.entry(events.track[*row as usize]).or_default().push(*row);
+        kernels.entry(events.track.at(*row as usize)).or_default().push(*row);
     }
     kernels
 }
@@ -121,9 +121,9 @@ fn kernels_by_track(linked: &LinkedTrace) -> FxHashMap<TrackId, Vec<u32>> {
 /// Whether a kernel of the stream of a wait runs when that begins. The device reports a wait when
 /// it is over.
 fn runs(trace: &Trace, kernels: &FxHashMap<TrackId, Vec<u32>>, row: usize) -> bool {
-    let (events, start) = (&trace.events, trace.events.start[row]);
-    let kernels = kernels.get(&events.track[row]).map_or(&[][..], Vec::as_slice);
-    let before = kernels.partition_point(|kernel| events.start[*kernel as usize] < start);
+    let (events, start) = (&trace.events, trace.events.start.at(row));
+    let kernels = kernels.get(&events.track.at(row)).map_or(&[][..], Vec::as_slice);
+    let before = kernels.partition_point(|kernel| events.start.at(*kernel as usize) < start);
     // In-order work: of the last kernels, at least one ends last.
     kernels[..before].iter().rev().take(MAX_BEFORE).any(|kernel| events.end(*kernel as usize) > start)
 }

@@ -12,7 +12,7 @@ const MAX_NAMED: usize = 3;
 /// all tables.
 pub(super) fn problem(trace: &Trace) -> Option<Problem> {
     let rows = of_unknown_kind(trace);
-    let categories = sort::distinct(rows.iter().map(|row| trace.strings.text(trace.events.category[*row as usize])));
+    let categories = sort::distinct(rows.iter().map(|row| trace.strings.text(trace.events.category.at(*row as usize))));
     let named: Vec<_> = categories.iter().filter(|category| !category.is_empty()).take(MAX_NAMED).copied().collect();
     let which = match (named.len(), categories.len()) {
         (0, _) => String::from("have no category"),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::id::OptionalColumn;
+use crate::column::OptionalColumn;
 use crate::sort;
 use crate::trace::collective::{CollectivePattern, known};
 use crate::vendor::is_backend;

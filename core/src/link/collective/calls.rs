@@ -26,11 +26,11 @@ pub(super) fn host_calls(linked: &LinkedTrace) -> CollectiveCalls {
     let mut calls = call::calls(&parts, trace.events.len(), parent);
     let place = |part: &CollectiveRow| {
         let row = part.row as usize;
-        Some((trace.record_id(row)?, trace.events.track[row].index() as u64))
+        Some((trace.record_id(row)?, trace.events.track.at(row).index() as u64))
     };
     if has_lone_runs(&calls.all) {
         call::join_by_record(&mut calls.all, place);
-        call::join_by_order(&mut calls.all, |part| trace.events.start[part.row as usize]);
+        call::join_by_order(&mut calls.all, |part| trace.events.start.at(part.row as usize));
     }
     calls
 }

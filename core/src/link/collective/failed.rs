@@ -70,7 +70,7 @@ fn record_id(linked: &LinkedTrace, row: &Collective) -> Option<u64> {
 fn run_ids(linked: &LinkedTrace) -> Vec<u64> {
     let trace = &linked.trace;
     let mut is_run = TextCache::new(&trace.strings, is_run_name);
-    let events: Vec<usize> = (0..trace.events.len()).filter(|row| is_run.of(trace.events.name[*row])).collect();
+    let events: Vec<usize> = (0..trace.events.len()).filter(|row| is_run.of(trace.events.name.at(*row))).collect();
     let nodes = trace.nodes.iter().filter(|node| is_run.of(node.name)).map(|node| node.record_id);
     let mut ids: Vec<u64> = nodes.filter(|id| *id != 0).collect();
     ids.extend(events.into_iter().filter_map(|row| trace.record_id(row)));

@@ -55,7 +55,7 @@ impl Collective {
     /// Calls come in the order of their starts; nodes without an event after them, device events
     /// without a call last.
     pub(crate) fn order(&self, linked: &LinkedTrace) -> (bool, bool, i64, u64) {
-        let start = |event: u32| linked.trace.events.start[event as usize].0;
+        let start = |event: u32| linked.trace.events.start.at(event as usize).0;
         let host = self.event.or(self.run).map(start);
         let node = self.node.map(|node| linked.trace.nodes[node as usize].id);
         let first = host.or_else(|| self.device_events.iter().copied().map(start).min()).unwrap_or(0);

@@ -119,7 +119,7 @@ fn device_events(linked: &LinkedTrace, hosts: &CollectiveCalls) -> (FxHashMap<u3
 /// Whether a launch may be of several records: it is in the operator around them, and in none.
 fn is_ambiguous(trace: &Trace, hosts: &CollectiveCalls, call: u32, launch: Option<u32>) -> bool {
     let Some(launch) = launch.filter(|_| hosts.shared.contains(&call)) else { return false };
-    let time = |row: u32| (trace.events.start[row as usize], trace.events.end(row as usize));
+    let time = |row: u32| (trace.events.start.at(row as usize), trace.events.end(row as usize));
     let records = hosts.all[call as usize].iter().filter(|part| part.role >= CallRole::Record);
     let (start, end) = time(launch);
     !records.map(|part| time(part.row)).any(|(first, last)| first <= start && end <= last)
@@ -134,7 +134,7 @@ fn launching_calls(linked: &LinkedTrace, hosts: &CollectiveCalls) -> FxHashMap<u
         let Some(call) = hosts.of_row.get(row).filter(|_| trace.events.kind[row] == EventKind::Launch) else {
             continue;
         };
-        let name = trace.events.name[row];
+        let name = trace.events.name.at(row);
         if *roles.entry(name).or_insert_with(|| enqueues(trace.strings.text(name))) {
             found.entry(call).or_insert(row as u32);
         }

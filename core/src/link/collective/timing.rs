@@ -24,7 +24,7 @@ impl Collective {
     /// host.
     pub fn time(&self, trace: &Trace) -> Option<TimeRange> {
         let rows = || self.device_events.iter().copied().chain(self.runs()).map(|row| row as usize);
-        let start = rows().map(|row| trace.events.start[row]).min()?;
+        let start = rows().map(|row| trace.events.start.at(row)).min()?;
         let end = rows().map(|row| trace.events.end(row)).max()?;
         Some(TimeRange { start, end })
     }

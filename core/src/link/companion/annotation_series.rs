@@ -76,7 +76,7 @@ fn is_annotation(trace: &Trace, row: usize) -> bool {
 /// The names of annotations on the host.
 fn annotation_names(trace: &Trace) -> FxHashSet<&str> {
     let rows = (0..trace.events.len()).filter(|row| is_annotation(trace, *row));
-    let names: FxHashSet<StrId> = rows.map(|row| trace.events.name[row]).collect();
+    let names: FxHashSet<StrId> = rows.map(|row| trace.events.name.at(row)).collect();
     names.into_iter().map(|name| plain_name(trace.strings.text(name))).collect()
 }
 
@@ -85,7 +85,7 @@ fn series<'a>(trace: &'a Trace, names: &FxHashSet<&str>) -> Vec<AnnotationSeries
     let mut places: FxHashMap<StrId, Option<usize>> = FxHashMap::default();
     let mut found: Vec<AnnotationSeries<'a>> = Vec::new();
     for row in (0..trace.events.len()).filter(|row| !trace.is_on_device(*row)) {
-        let place = *places.entry(trace.events.name[row]).or_insert_with(|| {
+        let place = *places.entry(trace.events.name.at(row)).or_insert_with(|| {
             let name = plain_name(trace.event_name(row));
             names.contains(name).then(|| {
                 found.push(AnnotationSeries { name, ..AnnotationSeries::default() });
@@ -94,7 +94,7 @@ fn series<'a>(trace: &'a Trace, names: &FxHashSet<&str>) -> Vec<AnnotationSeries
         });
         if let Some(series) = place.map(|at| &mut found[at]) {
             series.is_annotation |= is_annotation(trace, row);
-            series.middles.push(trace.events.start[row].0.midpoint(trace.events.end(row).0));
+            series.middles.push(trace.events.start.at(row).0.midpoint(trace.events.end(row).0));
         }
     }
     for series in &mut found {

@@ -36,13 +36,13 @@ pub(in crate::link) fn captures(view: LaunchView<'_>) -> Vec<GraphCapture> {
     let mut ends = TextCache::new(&trace.strings, ends_capture);
     let mut rows: Vec<u32> = view.nesting.order.clone();
     rows.retain(|row| trace.events.kind[*row as usize] == EventKind::Launch && !trace.is_on_device(*row as usize));
-    crate::sort::by_key(&mut rows, |row| (trace.events.start[*row as usize], *row));
+    crate::sort::by_key(&mut rows, |row| (trace.events.start.at(*row as usize), *row));
     // A capture that began in one thread has the calls of others, as those of a backward pass.
     let mut open: FxHashMap<StrId, GraphCapture> = FxHashMap::default();
     let mut threads = vec![GraphCapture::default(); trace.tracks.len()];
     let mut found = Vec::new();
     for row in rows {
-        let (name, process) = (trace.events.name[row as usize], trace.process_of(row as usize));
+        let (name, process) = (trace.events.name.at(row as usize), trace.process_of(row as usize));
         if begins.of(name) {
             open.entry(process).or_default();
         } else if ends.of(name) {
@@ -58,7 +58,7 @@ pub(in crate::link) fn captures(view: LaunchView<'_>) -> Vec<GraphCapture> {
         let Some(work) = work.of(name).or(named) else { continue };
         let call = CapturedCall { row, work, kernel };
         if call.kernel.is_some() {
-            threads[trace.events.track[row as usize].index()].calls.push(call.clone());
+            threads[trace.events.track.at(row as usize).index()].calls.push(call.clone());
         }
         if let Some(capture) = open.get_mut(&process) {
             capture.calls.push(call);

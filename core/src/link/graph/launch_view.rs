@@ -1,6 +1,6 @@
 //! The part of a linked trace that captures are found in.
 
-use crate::id::OptionalColumn;
+use crate::column::OptionalColumn;
 use crate::link::launch::LaunchedEvents;
 use crate::link::nesting::Nesting;
 use crate::trace::Trace;

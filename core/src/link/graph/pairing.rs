@@ -180,7 +180,7 @@ impl<'a, 'b> CaptureCandidates<'a, 'b> {
     /// Whether captures have the same operators at each place.
     fn are_alike(&self, captures: &[&GraphCapture]) -> bool {
         let name = |call: &CapturedCall| {
-            self.view.operator.get(call.row as usize).map(|operator| self.view.trace.events.name[operator as usize])
+            self.view.operator.get(call.row as usize).map(|operator| self.view.trace.events.name.at(operator as usize))
         };
         let is_like = |pair: &[&GraphCapture]| pair[0].calls.iter().map(name).eq(pair[1].calls.iter().map(name));
         captures.windows(2).all(is_like)

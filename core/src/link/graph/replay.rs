@@ -38,7 +38,7 @@ pub(in crate::link) fn replays(view: LaunchView<'_>) -> Vec<ReplayedGraph> {
     let mut graphs: Vec<ReplayedGraph> = Vec::new();
     for pairs in view.launched.pairs().chunk_by(|(launch, _), (next, _)| launch == next) {
         let launch = pairs[0].0 as usize;
-        if !is_graph.of(events.name[launch]) && trace.graph_id(pairs[0].1 as usize).is_none() {
+        if !is_graph.of(events.name.at(launch)) && trace.graph_id(pairs[0].1 as usize).is_none() {
             continue;
         }
         let mut rows: Vec<u32> = pairs.iter().map(|(_, row)| *row).collect();
@@ -54,19 +54,19 @@ pub(in crate::link) fn replays(view: LaunchView<'_>) -> Vec<ReplayedGraph> {
         if has_nodes {
             sort::by_key(&mut rows, |row| node(row));
         } else {
-            sort::by_key(&mut rows, |row| (events.start[*row as usize], *row));
+            sort::by_key(&mut rows, |row| (events.start.at(*row as usize), *row));
         }
-        let work: Vec<_> = rows.iter().map(|row| (events.kind[*row as usize], events.name[*row as usize])).collect();
+        let work: Vec<_> = rows.iter().map(|row| (events.kind[*row as usize], events.name.at(*row as usize))).collect();
         let id = trace.graph_id(rows[0] as usize);
-        let track = events.track[rows[0] as usize];
-        let is_in_order = has_nodes || rows.iter().all(|row| events.track[*row as usize] == track);
+        let track = events.track.at(rows[0] as usize);
+        let is_in_order = has_nodes || rows.iter().all(|row| events.track.at(*row as usize) == track);
         let place = *places.entry((id, work.clone())).or_insert_with(|| {
-            let first = events.start[launch];
+            let first = events.start.at(launch);
             graphs.push(ReplayedGraph { id, work, launches: Vec::new(), first, has_nodes, is_in_order });
             graphs.len() - 1
         });
         let graph = &mut graphs[place];
-        graph.first = graph.first.min(events.start[launch]);
+        graph.first = graph.first.min(events.start.at(launch));
         graph.is_in_order &= is_in_order;
         graph.launches.push(rows);
     }

@@ -50,7 +50,7 @@ impl<'a> InputArguments<'a> {
     /// How alike the arguments of two events are.
     pub(super) fn compare(&self, events: [u32; 2]) -> ArgumentMatch {
         let mut of_events = self.of_events.borrow_mut();
-        let templates = events.map(|event| self.trace.events.template[event as usize]);
+        let templates = events.map(|event| self.trace.events.template.at(event as usize));
         for (event, template) in events.into_iter().zip(templates) {
             of_events.entry(template).or_insert_with(|| FACTS.map(|key| self.facts(event, key)));
         }

@@ -35,10 +35,10 @@ pub(super) fn fill(trace: &Trace, rows: &mut Vec<(u32, u32)>) {
 fn leftover_events(trace: &Trace, rows: &[(u32, u32)], names: &mut NameIds<'_>) -> FxHashMap<u32, Vec<(Ts, u32)>> {
     let events = &trace.events;
     let mut is_linked = vec![false; trace.tracks.len()];
-    rows.iter().for_each(|(event, _)| is_linked[events.track[*event as usize].index()] = true);
+    rows.iter().for_each(|(event, _)| is_linked[events.track.at(*event as usize).index()] = true);
     let mut leftover: FxHashMap<u32, Vec<_>> = FxHashMap::default();
-    for row in (0..events.len()).filter(|row| !is_linked[events.track[*row].index()] && is_call(trace, *row)) {
-        leftover.entry(names.name(events.name[row])).or_default().push((events.start[row], row as u32));
+    for row in (0..events.len()).filter(|row| !is_linked[events.track.at(*row).index()] && is_call(trace, *row)) {
+        leftover.entry(names.name(events.name.at(row))).or_default().push((events.start.at(row), row as u32));
     }
     leftover.values_mut().for_each(|events| sort::ascending(events));
     leftover
@@ -47,7 +47,7 @@ fn leftover_events(trace: &Trace, rows: &[(u32, u32)], names: &mut NameIds<'_>) 
 /// Nodes without a link, by the starts of the linked ones before and after them and by name.
 fn leftover_nodes(trace: &Trace, rows: &[(u32, u32)], names: &mut NameIds<'_>) -> BTreeMap<(Ts, Ts, u32), Vec<u32>> {
     let starts: FxHashMap<u32, Ts> =
-        rows.iter().map(|(event, node)| (*node, trace.events.start[*event as usize])).collect();
+        rows.iter().map(|(event, node)| (*node, trace.events.start.at(*event as usize))).collect();
     let mut order: Vec<_> = (0..trace.nodes.len() as u32).collect();
     sort::by_key(&mut order, |row| node_order(&trace.nodes[*row as usize]));
     let (mut leftover, mut between): (BTreeMap<_, Vec<u32>>, Vec<u32>) = (BTreeMap::new(), Vec::new());

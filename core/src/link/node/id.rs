@@ -72,7 +72,7 @@ pub(super) fn shared(trace: &Trace, key: ArgKey) -> SharedIds {
         let Some(node) = id.and_then(|id| by_record.get(&id).copied()) else { continue };
         shared.count += 1;
         let name = trace.nodes[node as usize].name;
-        let pair = (names.name(trace.events.name[row]), names.name(name));
+        let pair = (names.name(trace.events.name.at(row)), names.name(name));
         if pair.0 == pair.1 || may_stand_for(trace.event_name(row), trace.strings.text(name)) {
             shared.agreeing.push((row as u32, node));
         } else {
@@ -92,6 +92,6 @@ fn num_contradicting(trace: &Trace, names: &mut NameIds<'_>, differing: &[(u32, 
     }
     let of_nodes: FxHashSet<_> = trace.nodes.iter().map(|node| names.name(node.name)).collect();
     let calls = (0..trace.events.len()).filter(|row| is_call(trace, *row));
-    let of_events: FxHashSet<_> = calls.map(|row| names.name(trace.events.name[row])).collect();
+    let of_events: FxHashSet<_> = calls.map(|row| names.name(trace.events.name.at(row))).collect();
     differing.iter().filter(|(event, node)| of_nodes.contains(event) && of_events.contains(node)).count()
 }

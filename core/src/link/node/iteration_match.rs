@@ -204,7 +204,7 @@ impl<'a> RecordingPair<'a> {
     /// Where a call is in the longer recording, across threads.
     fn place(&self, row: u32) -> i128 {
         match self.longer {
-            LongerRecording::Events => i128::from(self.trace.events.start[row as usize].0),
+            LongerRecording::Events => i128::from(self.trace.events.start.at(row as usize).0),
             LongerRecording::Nodes => i128::from(node_order(&self.trace.nodes[row as usize])),
         }
     }

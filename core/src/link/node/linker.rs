@@ -10,8 +10,8 @@ use super::sequence::FIT;
 use super::shape::InputShapes;
 use super::stand_in::StandIns;
 use super::{fill, id, parent, process, recorded, sequence, stand_in, thread};
+use crate::column::OptionalColumn;
 use crate::error::Position;
-use crate::id::OptionalColumn;
 use crate::link::iteration::Iteration;
 use crate::link::link_method::LinkMethod;
 use crate::trace::Trace;
@@ -96,7 +96,7 @@ fn by_observed(trace: &Trace, iterations: &[Iteration], number: i64) -> Option<M
     let mut node_of_event = OptionalColumn::empty(trace.events.len());
     observed.iter().for_each(|(event, node)| node_of_event.set(*event as usize, *node));
     let stand_ins = stand_in::find(trace, iterations, &node_of_event);
-    let is_inside = |row: &usize| Iteration::at(iterations, trace.events.start[*row]) == Some(place);
+    let is_inside = |row: &usize| Iteration::at(iterations, trace.events.start.at(*row)) == Some(place);
     let rows = (0..trace.events.len()).filter(is_inside);
     let rows: Vec<_> = rows.filter_map(|row| Some((row as u32, stand_ins.find(row)?.0))).collect();
     let fit = rows.len() as f32 / observed.len().max(1) as f32;

@@ -3,7 +3,7 @@
 use super::iteration_match::IterationMatch;
 use super::recorded::RecordedTime;
 use super::stand_in::StandIns;
-use crate::id::OptionalColumn;
+use crate::column::OptionalColumn;
 use crate::link::link_method::LinkMethod;
 
 /// The node of each host event. One method links the whole trace: the first that fits.

@@ -2,8 +2,8 @@
 
 use rustc_hash::FxHashMap;
 
+use crate::column::OptionalColumn;
 use crate::error::Position;
-use crate::id::OptionalColumn;
 use crate::trace::Trace;
 use crate::warning::{WarningKind, Warnings};
 

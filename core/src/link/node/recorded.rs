@@ -40,8 +40,8 @@ impl RecordedTime {
         let events = &trace.events;
         let mut is_linked = vec![false; iterations.len()];
         for row in (0..events.len()).filter(|row| links.node_of_event.get(*row).is_some()) {
-            let (start, end) = (events.start[row], events.end(row));
-            let range = recorded.events.entry(events.track[row]).or_insert(TimeRange { start, end });
+            let (start, end) = (events.start.at(row), events.end(row));
+            let range = recorded.events.entry(events.track.at(row)).or_insert(TimeRange { start, end });
             *range = TimeRange { start: range.start.min(start), end: range.end.max(end) };
             if let Some(at) = Iteration::at(iterations, start) {
                 is_linked[at] = true;
@@ -70,8 +70,8 @@ impl RecordedTime {
     /// Whether the Execution Trace was recorded while an event lasted; `None` if it has nothing of
     /// the thread.
     pub fn has_event(&self, trace: &Trace, row: usize) -> Option<bool> {
-        let (start, end) = (trace.events.start[row], trace.events.end(row));
-        let range = self.events.get(&trace.events.track[row])?;
+        let (start, end) = (trace.events.start.at(row), trace.events.end(row));
+        let range = self.events.get(&trace.events.track.at(row))?;
         Some(range.start <= start && end <= range.end && !self.is_paused(start))
     }
 
@@ -147,7 +147,7 @@ fn by_ids(trace: &Trace, key: ArgKey, events: Vec<usize>, nodes: Vec<usize>) -> 
 /// By name, the surplus of events over nodes, and of nodes over events: names of both files only.
 fn by_counts(trace: &Trace, events: &[usize], nodes: &[usize]) -> (Vec<usize>, Vec<usize>) {
     let mut names = NameIds::new(&trace.strings);
-    let of_events: Vec<u32> = trace.events.name.iter().map(|name| names.name(*name)).collect();
+    let of_events: Vec<u32> = trace.events.name.iter().map(|name| names.name(name)).collect();
     let of_nodes: Vec<u32> = trace.nodes.iter().map(|node| names.name(node.name)).collect();
     let surplus = |rows: &[usize], own: &[u32], others: &[usize], other: &[u32]| {
         let shared: FxHashSet<u32> = other.iter().copied().collect();

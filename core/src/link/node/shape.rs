@@ -36,7 +36,7 @@ impl<'a> InputShapes<'a> {
     /// have empty ones.
     pub(super) fn contradict(&self, event: u32, node: u32) -> bool {
         let (template, shapes) =
-            (self.trace.events.template[event as usize], self.trace.nodes[node as usize].inputs.shapes);
+            (self.trace.events.template.at(event as usize), self.trace.nodes[node as usize].inputs.shapes);
         let (mut of_events, mut of_nodes) = (self.of_events.borrow_mut(), self.of_nodes.borrow_mut());
         let in_event = of_events.entry(template).or_insert_with(|| {
             let mut text = String::new();

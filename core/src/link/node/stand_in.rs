@@ -8,7 +8,7 @@ use super::arguments::{ArgumentMatch, InputArguments};
 use super::consensus::NameSequences;
 use super::name_ids::NameIds;
 use super::thread::{CallSequence, of_events};
-use crate::id::OptionalColumn;
+use crate::column::OptionalColumn;
 use crate::link::iteration::Iteration;
 use crate::link::link_method::LinkMethod;
 use crate::trace::Trace;
@@ -82,7 +82,7 @@ pub(super) fn find(trace: &Trace, iterations: &[Iteration], node_of_event: &Opti
 
 /// The calls of each iteration in which the thread has any, with its place; in the order of time.
 fn parts<'a>(trace: &Trace, iterations: &[Iteration], sequence: &'a CallSequence) -> Vec<(usize, IterationCalls<'a>)> {
-    let places = sequence.rows.iter().map(|row| Iteration::at(iterations, trace.events.start[*row as usize]));
+    let places = sequence.rows.iter().map(|row| Iteration::at(iterations, trace.events.start.at(*row as usize)));
     let places: Vec<_> = places.collect();
     let mut start = 0;
     let mut parts = Vec::new();

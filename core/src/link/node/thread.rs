@@ -109,13 +109,13 @@ pub(super) fn of_events(trace: &Trace, names: &mut NameIds<'_>) -> Vec<CallSeque
     let events = &trace.events;
     let mut tracks: Vec<Vec<u32>> = vec![Vec::new(); trace.tracks.len()];
     for row in (0..events.len()).filter(|row| is_call(trace, *row)) {
-        tracks[events.track[row].index()].push(row as u32);
+        tracks[events.track.at(row).index()].push(row as u32);
     }
     // Found once for each row: a sort asks for it many times.
     let place = |row: u32| {
         let at = row as usize;
         let external = trace.args.identifier(&trace.strings, events.args(at), ArgKey::ExternalId);
-        (events.start[at], external, Reverse(events.dur[at]), row)
+        (events.start.at(at), external, Reverse(events.dur.at(at)), row)
     };
     let mut sequences = Vec::new();
     for rows in tracks {
@@ -123,22 +123,22 @@ pub(super) fn of_events(trace: &Trace, names: &mut NameIds<'_>) -> Vec<CallSeque
         sort::ascending(&mut places);
         let mut sequence = CallSequence::default();
         for row in places.into_iter().map(|(.., row)| row as usize) {
-            let (name, is_annotation) = (names.name(events.name[row]), events.kind[row] == EventKind::Annotation);
+            let (name, is_annotation) = (names.name(events.name.at(row)), events.kind[row] == EventKind::Annotation);
             // Some files have a range twice: as an annotation and as an operator, or as two
             // annotations.
             let is_twin = |at: &usize| {
                 let twin = sequence.rows[*at] as usize;
                 (is_annotation || sequence.is_annotation[*at])
-                    && (sequence.names[*at], events.dur[twin]) == (name, events.dur[row])
+                    && (sequence.names[*at], events.dur.at(twin)) == (name, events.dur.at(row))
             };
-            let starts_here = |at: &usize| events.start[sequence.rows[*at] as usize] == events.start[row];
+            let starts_here = |at: &usize| events.start.at(sequence.rows[*at] as usize) == events.start.at(row);
             if !(0..sequence.rows.len()).rev().take(MAX_TWINS).take_while(starts_here).any(|at| is_twin(&at)) {
                 sequence.push(row as u32, name, is_annotation);
             }
         }
         sequences.push(sequence);
     }
-    sort::by_key(&mut sequences, |sequence| sequence.rows.first().map(|row| events.start[*row as usize]));
+    sort::by_key(&mut sequences, |sequence| sequence.rows.first().map(|row| events.start.at(*row as usize)));
     longest(sequences)
 }
 

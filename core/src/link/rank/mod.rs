@@ -188,6 +188,6 @@ impl JobMember {
     pub(crate) fn start(&self, row: usize) -> Option<(bool, Ts)> {
         let (trace, row) = (&self.linked.trace, self.collective(row));
         let ran = row.time(trace).map(|time| (true, time.start));
-        ran.or_else(|| Some((false, trace.events.start[row.event? as usize])))
+        ran.or_else(|| Some((false, trace.events.start.at(row.event? as usize))))
     }
 }

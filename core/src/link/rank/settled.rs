@@ -169,7 +169,7 @@ impl<'a> UnnamedJob<'a> {
                     meetings.push(InferredMeeting::default());
                 }
                 let one = self.row(rank, row);
-                let threads = one.runs().map(|run| self.traces[rank].trace.events.track[run as usize]).collect();
+                let threads = one.runs().map(|run| self.traces[rank].trace.events.track.at(run as usize)).collect();
                 meetings[at].rows.push((rank, row, threads));
                 meetings[at].is_certain |= one.ranks.is_some() || self.smaller(group, rank, one).next().is_none();
             }

@@ -117,7 +117,8 @@ impl<'b> PacketRows<'b> {
     pub(super) fn close(&mut self, begin: RunBegin, time: i64) {
         self.mark();
         self.builder.has_fine_times |= time % 1000 != 0;
-        self.builder.trace.events.dur[begin.row] = Ts(time).since(Ts(begin.start));
+        let events = &mut self.builder.trace.events;
+        events.dur.set(begin.row, Ts(time).since(events.start.at(begin.row)));
     }
 
     /// Leaves it to time to find the end of a slice.

@@ -181,7 +181,7 @@ pub(super) fn write_track_event(
         (TrackPhase::Begin, false) => {
             let row = target.rows.next_row();
             slice.put(target, sequence, 0);
-            sequence.run.begin((track, time), row, |begin| target.rows.leave_open(begin));
+            sequence.run.begin(track, row, |begin| target.rows.leave_open(begin));
         }
         (TrackPhase::Complete(us), _) => slice.put(target, sequence, us.saturating_mul(1000)),
         _ => slice.put(target, sequence, 0),
@@ -198,15 +198,17 @@ pub(super) fn write_track_event(
 impl TrackSlice<'_> {
     /// Ends the slice that the order of packets tells, if it does.
     fn end(&self, target: &mut PerfettoTarget<'_>, sequence: &mut PerfettoSequence) {
-        match sequence.run.end(self.track, self.time) {
+        let starts = &target.rows.builder.trace.events.start;
+        match sequence.run.end(self.track, self.time, starts) {
             Some(begin) if self.event.num_annotations == 0 => {
                 target.flush();
                 target.rows.close(begin, self.time);
             }
             // Arguments are joined with those of the begin when all events are known.
             Some(begin) => {
+                let start = starts.at(begin.row);
                 target.rows.leave_open(begin);
-                self.put(target, sequence, self.time.saturating_sub(begin.start));
+                self.put(target, sequence, Ts(self.time).since(start).0);
             }
             None => self.put(target, sequence, 0),
         }

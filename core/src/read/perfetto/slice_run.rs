@@ -1,5 +1,9 @@
 //! Tells which slices end where the order of packets tells it.
 
+use rustc_hash::FxHashMap;
+
+use crate::column::Times;
+
 /// Begins and ends of one writer.
 ///
 /// Ends close the last begin of their track in the order of time. Some writers put the ends of many
@@ -8,64 +12,90 @@
 #[derive(Debug, Default)]
 pub(super) struct SliceRun {
     /// The begins at hand.
-    begins: Vec<RunBegin>,
+    begins: Vec<OpenBegin>,
+    /// Their tracks, and the place of each among them.
+    tracks: Vec<u64>,
+    places: FxHashMap<u64, u32>,
     /// The ends that followed, from the first one on.
     num_ends: usize,
     is_in_same_order: bool,
 }
 
+/// A slice that began; of its row and its track four bytes each, as there may be millions.
+#[derive(Debug, Clone, Copy)]
+struct OpenBegin {
+    /// Its row among the events.
+    row: u32,
+    /// Place of its track; none once an end has closed it.
+    track: u32,
+}
+
+const CLOSED: u32 = u32::MAX;
+
 /// A slice that began.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct RunBegin {
     pub(super) track: u64,
-    pub(super) start: i64,
     /// Its row among the events.
     pub(super) row: usize,
-    is_closed: bool,
 }
 
 impl SliceRun {
     /// Adds a begin. Those before it that no end has closed go to `leave` when their ends cannot
     /// come any more.
-    pub(super) fn begin(&mut self, (track, start): (u64, i64), row: usize, leave: impl FnMut(RunBegin)) {
+    pub(super) fn begin(&mut self, track: u64, row: usize, leave: impl FnMut(RunBegin)) {
         if self.num_ends > 0 {
             self.finish(leave);
         }
-        self.begins.push(RunBegin { track, start, row, is_closed: false });
+        let place = *self.places.entry(track).or_insert_with(|| {
+            self.tracks.push(track);
+            self.tracks.len() as u32 - 1
+        });
+        self.begins.push(OpenBegin { row: row as u32, track: place });
     }
 
-    /// The slice that an end closes; `None` where time decides.
-    pub(super) fn end(&mut self, track: u64, time: i64) -> Option<RunBegin> {
+    /// The slice that an end closes, by the starts of all rows; `None` where time decides.
+    pub(super) fn end(&mut self, track: u64, time: i64, starts: &Times) -> Option<RunBegin> {
+        let start = |begin: &OpenBegin| starts.get(begin.row as usize).map(|start| start.0);
         if self.num_ends == 0 {
-            let goes_back = self.begins.last().is_some_and(|last| time < last.start);
-            self.is_in_same_order = goes_back || self.begins.len() == 1;
+            self.is_in_same_order = self.begins.len() == 1 || self.begins.last().and_then(start) > Some(time);
         }
         let begin = self.begins.get_mut(self.num_ends);
         self.num_ends += 1;
-        let begin = begin.filter(|begin| self.is_in_same_order && begin.track == track && begin.start <= time)?;
-        begin.is_closed = true;
-        Some(*begin)
+        let is_before = |begin: &OpenBegin| start(begin).is_some_and(|start| start <= time);
+        let is_its = |begin: &OpenBegin| self.tracks.get(begin.track as usize) == Some(&track) && is_before(begin);
+        let begin = begin.filter(|begin| self.is_in_same_order && is_its(begin))?;
+        begin.track = CLOSED;
+        Some(RunBegin { track, row: begin.row as usize })
     }
 
     /// Gives the begins that no end has closed to `leave`.
-    pub(super) fn finish(&mut self, leave: impl FnMut(RunBegin)) {
+    pub(super) fn finish(&mut self, mut leave: impl FnMut(RunBegin)) {
         self.num_ends = 0;
-        self.begins.drain(..).filter(|begin| !begin.is_closed).for_each(leave);
+        for OpenBegin { row, track } in self.begins.drain(..) {
+            if let Some(track) = self.tracks.get(track as usize) {
+                leave(RunBegin { track: *track, row: row as usize });
+            }
+        }
+        self.tracks.clear();
+        self.places.clear();
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::time::Ts;
 
     /// Lengths that the ends of a run of slices tell, and rows whose ends it does not.
     fn lengths(marks: &[(char, u64, i64)]) -> (Vec<Option<i64>>, Vec<usize>) {
         let mut run = SliceRun::default();
         let (mut found, mut left) = (Vec::new(), Vec::new());
+        let starts: Times = marks.iter().map(|(.., time)| Ts(*time)).collect();
         for (row, (mark, track, time)) in marks.iter().enumerate() {
             match mark {
-                'B' => run.begin((*track, *time), row, |begin| left.push(begin.row)),
-                _ => found.push(run.end(*track, *time).map(|begin| time - begin.start)),
+                'B' => run.begin(*track, row, |begin| left.push(begin.row)),
+                _ => found.push(run.end(*track, *time, &starts).map(|begin| time - starts.at(begin.row).0)),
             }
         }
         run.finish(|begin| left.push(begin.row));

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use super::json::{JsonBudget, PickleJson};
 use super::value::{PickleValue, PickleValues, ValueId};
+use crate::column::OptionalColumn;
 use crate::error::Position;
-use crate::id::{FrameId, OptionalColumn, StackId, StrId};
+use crate::id::{FrameId, StackId, StrId};
 use crate::memory::stack::{Frame, Stacks};
 use crate::strings::Strings;
 use crate::time::Ts;

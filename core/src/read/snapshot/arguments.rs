@@ -75,6 +75,8 @@ struct NumberStreams<'a> {
     /// Where the numbers of each template are in `slots`.
     ranges: Vec<Range<u32>>,
     pool: NumberPool,
+    /// The numbers of the row at hand.
+    numbers: Vec<i64>,
 }
 
 /// The numbers of a key that are still to be taken, as differences, and the last one.
@@ -104,7 +106,7 @@ impl<'a> NumberStreams<'a> {
             }
             ranges.push(start as u32..slots.len() as u32);
         }
-        Ok(Self { by_key, slots, ranges, pool: NumberPool::default() })
+        Ok(Self { by_key, slots, ranges, pool: NumberPool::default(), numbers: Vec::new() })
     }
 
     fn rows(&mut self, templates: &PackedNumbers<'_>) -> Result<ArgumentRows, Error> {
@@ -117,13 +119,13 @@ impl<'a> NumberStreams<'a> {
     /// in the pool.
     fn take(&mut self, template: TemplateId) -> Result<u32, Error> {
         let range = self.ranges.get(template.index()).ok_or_else(|| fault("a missing template"))?;
-        let start = self.pool.len() as u32;
+        self.numbers.clear();
         for at in &self.slots[range.start as usize..range.end as usize] {
             let stream = self.by_key.get_mut(*at as usize).ok_or_else(|| fault("a key without numbers"))?;
             let difference = stream.differences.take_signed().ok_or_else(|| fault("too few numbers"))?;
             stream.last = stream.last.wrapping_add(difference);
-            self.pool.push(stream.last);
+            self.numbers.push(stream.last);
         }
-        Ok(start)
+        Ok(self.pool.add(self.numbers.iter().copied()))
     }
 }

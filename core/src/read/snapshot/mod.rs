@@ -10,6 +10,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::input::Limits;
+use crate::column::Durs;
 use crate::error::{Error, ErrorKind, Position};
 use crate::id::{StrId, TrackId};
 use crate::strings::Strings;
@@ -64,10 +65,11 @@ fn load_columns(columns: SnapshotSection<'_>, starts: SnapshotSection<'_>) -> Re
     trace_of(encoded(&columns)?, &encoded(&starts)?)
 }
 
-fn load_durs(section: SnapshotSection<'_>) -> Result<Vec<Dur>, Error> {
+fn load_durs(section: SnapshotSection<'_>) -> Result<Durs, Error> {
     let text = section.text()?;
     let durs: PackedNumbers<'_> = encoded(&text)?;
-    durs.unpacked(|dur| Some(Dur(signed(dur).max(0)))).ok_or_else(cut)
+    let durs = durs.unpacked(|dur| Some(Dur(signed(dur).max(0)))).ok_or_else(cut)?;
+    Ok(durs.into_iter().collect())
 }
 
 /// A trace but for its arguments, which rows wait for, and its durations.
@@ -83,7 +85,7 @@ fn trace_of(mut columns: SnapshotColumns<'_>, starts: &PackedNumbers<'_>) -> Res
 }
 
 /// The trace with its arguments and durations.
-fn complete(mut trace: Trace, arguments: LoadedArguments, durs: Vec<Dur>) -> Result<Trace, Error> {
+fn complete(mut trace: Trace, arguments: LoadedArguments, durs: Durs) -> Result<Trace, Error> {
     let (args, [events, instants, flows, counters, metadata]) = arguments.into_args(&trace.strings)?;
     same_lengths(trace.events.len(), &[events.len(), durs.len()])?;
     same_lengths(trace.instants.len(), &[instants.len()])?;
@@ -91,7 +93,8 @@ fn complete(mut trace: Trace, arguments: LoadedArguments, durs: Vec<Dur>) -> Res
     same_lengths(trace.counters.len(), &[counters.len()])?;
     same_lengths(trace.metadata.len(), &[metadata.len()])?;
     trace.args = args;
-    (trace.events.template, trace.events.values, trace.events.dur) = (events.templates, events.values, durs);
+    (trace.events.template, trace.events.values, trace.events.dur) =
+        (events.templates.into_iter().collect(), events.values.into_iter().collect(), durs);
     trace.instants.iter_mut().zip(instants.iter()).for_each(|(row, args)| row.args = args);
     trace.flows.iter_mut().zip(flows.iter()).for_each(|(row, args)| row.args = args);
     trace.counters.iter_mut().zip(counters.iter()).for_each(|(row, args)| row.args = args);
@@ -146,11 +149,11 @@ fn event_table(points: LoadedPoints, trace: &Trace) -> EventTable {
     };
     EventTable {
         kind: points.categories.iter().zip(&points.tracks).map(kind).collect(),
-        position: points.positions,
-        name: points.names,
-        category: points.categories,
-        track: points.tracks,
-        start: points.times,
+        position: points.positions.into_iter().collect(),
+        name: points.names.into_iter().collect(),
+        category: points.categories.into_iter().collect(),
+        track: points.tracks.into_iter().collect(),
+        start: points.times.into_iter().collect(),
         ..EventTable::default()
     }
 }

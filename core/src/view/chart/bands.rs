@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::axis::{ChartAxis, ChartUnit};
-use super::column::ChartColumn;
+use super::column::{ChartColumn, find};
 use super::drawing::ChartDrawing;
 use super::style::{COLOURS, ChartFill, GREY, TextStyle, WIDTH, sideward, text_at, upward};
 use crate::memory::timeline::MemoryCategory;
@@ -19,17 +19,20 @@ const HEIGHT: f64 = 260.0;
 /// From one panel to the next: its axis and its title.
 const PITCH: f64 = HEIGHT + 56.0;
 const MAX_PANELS: usize = 8;
-/// The narrowest and the lowest rectangle that is drawn, in pixels.
+/// The narrowest and the smallest rectangle that is drawn, in pixels. Many low ones fill as much as
+/// a high one.
 const NARROWEST: f64 = 0.4;
-const LOWEST: f64 = 0.3;
+const SMALLEST: f64 = 0.12;
 
 /// A time of a band.
 struct BandPiece {
+    /// Its row in the table: scripts ask about it.
+    row: usize,
     time: [i64; 2],
     bottom: f64,
     height: f64,
     label: String,
-    /// The place of its category among all; `None` of small allocations.
+    /// The place of its category among all; `None` of other allocations, and of memory from before.
     category: Option<usize>,
 }
 
@@ -49,27 +52,34 @@ pub(super) fn draw(
     let column = |at: usize| ChartColumn::of(table, at);
     let (start, end, bottom, height) = (column(start), column(end), column(bottom), column(height));
     let (label, category, panel) = (column(label), column(category), column(panel));
-    let mut panels: SortedMap<Option<i64>, Vec<BandPiece>> =
-        SortedMap::of((0..table.num_rows()).map(|row| panel.integer(row)));
+    let apart: Vec<ChartColumn> = ["rank", "window"].iter().filter_map(|name| find(table, name)).map(column).collect();
+    let panel_of = |row: usize| {
+        let columns = || apart.iter().chain([&panel]);
+        let names: Vec<_> = columns().map(|column| column.words(row)).filter(|words| !words.is_empty()).collect();
+        (columns().map(|column| column.integer(row)).collect::<Vec<_>>(), names.join(", "))
+    };
+    let mut panels: SortedMap<(Vec<Option<i64>>, String), Vec<BandPiece>> =
+        SortedMap::of((0..table.num_rows()).map(panel_of));
     for row in 0..table.num_rows() {
         let (Some(start), Some(end)) = (start.integer(row), end.integer(row)) else { continue };
         let (bottom, height) = (bottom.number(row).unwrap_or_default(), height.number(row).unwrap_or_default());
         let category = category.words(row);
         let category = MemoryCategory::ALL.iter().position(|known| known.name() == category);
         let (time, height, label) = ([start, end.max(start)], height.max(0.0), label.words(row));
-        let piece = BandPiece { time, bottom, height, label, category };
-        if let Some(pieces) = panels.get_mut(&panel.integer(row)) {
+        let piece = BandPiece { row, time, bottom, height, label, category };
+        if let Some(pieces) = panels.get_mut(&panel_of(row)) {
             pieces.push(piece);
         }
     }
     let (unit, across) = (height.unit, start.unit);
-    let mut panels = panels.into_vec();
-    panels.retain(|(_, pieces)| !pieces.is_empty());
-    let num_left_out = panels.len().saturating_sub(MAX_PANELS);
-    let shown: Vec<_> = panels.into_iter().take(MAX_PANELS).collect();
+    let num_left_out = panels.iter().len().saturating_sub(MAX_PANELS);
+    let name = |((_, name), pieces): ((_, String), Vec<BandPiece>)| {
+        (if name.is_empty() { device_name(None) } else { name }, pieces)
+    };
+    let shown: Vec<_> = panels.into_vec().into_iter().take(MAX_PANELS).map(name).collect();
     let peaks = shown.iter().map(|(device, pieces)| {
         let peak = pieces.iter().map(BandPiece::top).fold(0.0, f64::max);
-        format!("{}: {} at the peak", device_name(*device), unit.words(peak))
+        format!("{device}: {} at the peak", unit.words(peak))
     });
     let desc = peaks.collect::<Vec<_>>().join("; ");
     let is_drawn = |at: usize| shown.iter().any(|(_, pieces)| pieces.iter().any(|piece| piece.category == Some(at)));
@@ -93,7 +103,7 @@ pub(super) fn draw(
         body: html! {
             @for (at, (device, pieces)) in shown.iter().enumerate() {
                 g transform={ "translate(0 " (Px(at as f64 * PITCH)) ")" } {
-                    (panel_of((*device, pieces), [across, unit], is_told))
+                    (panel_with((device, pieces), [across, unit], is_told))
                 }
             }
         },
@@ -105,7 +115,7 @@ pub(super) fn device_name(device: Option<i64>) -> String {
     device.map_or_else(|| String::from("pinned memory of the host"), |device| format!("device {device}"))
 }
 
-fn panel_of((device, pieces): (Option<i64>, &[BandPiece]), [axis, unit]: [ChartUnit; 2], is_told: bool) -> Markup {
+fn panel_with((device, pieces): (&str, &[BandPiece]), [axis, unit]: [ChartUnit; 2], is_told: bool) -> Markup {
     let first = pieces.iter().map(|piece| piece.time[0]).min().unwrap_or(0);
     let last = pieces.iter().map(|piece| piece.time[1]).max().unwrap_or(0);
     let after = |time: i64| time.wrapping_sub(first) as u64 as f64;
@@ -128,18 +138,21 @@ fn panel_of((device, pieces): (Option<i64>, &[BandPiece]), [axis, unit]: [ChartU
                     colour: COLOURS[shade % COLOURS.len()],
                 },
             };
-            let is_seen = size[0] >= NARROWEST && size[1] >= LOWEST;
+            // Pieces of the grey bands lie side by side: without the narrow ones, there were holes.
+            let is_wide = size[0] >= NARROWEST || piece.category.is_none();
+            let is_seen = is_wide && size[0] * size[1] >= SMALLEST;
             is_seen.then_some((piece, [x, HEIGHT - up.at(piece.top()), size[0], size[1]], fill))
         })
         .collect();
     html! {
-        (text_at((LEFT, 12.0), TextStyle::PLAIN, &device_name(device), 300.0))
+        (text_at((LEFT, 12.0), TextStyle::PLAIN, device, 300.0))
         g transform="translate(0 20)" {
             (sideward(&across, LEFT, HEIGHT))
             (upward(&up, LEFT, [pixels, HEIGHT]))
             @for (piece, [x, y, wide, high], fill) in &seen {
-                rect x=(Px(LEFT + x)) y=(Px(*y)) width=(Px(wide.max(0.5))) height=(Px(high.max(0.5)))
-                    fill=(fill.colour) fill-opacity=[fill.opacity] {
+                @let narrowest = if piece.category.is_some() { 0.5 } else { 0.1 };
+                rect x=(Px(LEFT + x)) y=(Px(*y)) width=(Px(wide.max(narrowest))) height=(Px(high.max(0.1)))
+                    fill=(fill.colour) fill-opacity=[fill.opacity] data-row=(piece.row) {
                     title { (tip(piece, [axis, unit])) }
                 }
             }

@@ -25,6 +25,7 @@ use maud::{Markup, html};
 
 use super::svg::{Px, finished, fitted, width};
 use crate::analyze::Plot;
+use crate::analyze::tables::BANDS_OVER_TIME;
 use crate::table::{ColumnType, TableRows};
 use axis::{ChartAxis, ChartUnit};
 pub(super) use bands::SIDES as BANDS_PLOT;
@@ -93,8 +94,8 @@ enum PlotColumns {
 }
 
 /// Draws a table according to its plot. Without a plot, or if the plot names columns of another
-/// table, draws a function of `time_ns`, or bars of the first measure by the first text. Without
-/// rows, shows the reason.
+/// table, draws bands of memory, a function of `time_ns`, or bars of the first measure by the first
+/// text. Without rows, shows the reason.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -203,6 +204,9 @@ fn found(table: &dyn TableRows, plot: Plot) -> Option<PlotColumns> {
 }
 
 fn guess(table: &dyn TableRows) -> Option<PlotColumns> {
+    if let Some(bands) = found(table, BANDS_OVER_TIME) {
+        return Some(bands);
+    }
     let columns = 0..table.num_columns();
     let mut measures = columns.clone().filter(|at| is_a_measure(table, *at));
     let text = columns.clone().find(|at| table.column_type(*at) == ColumnType::Text);

@@ -111,7 +111,13 @@ pub(super) fn ranks(source: &ReportSource<'_>) -> ReportResult<SectionOutcome> {
         return Ok(SectionOutcome::missing(answer.reason.as_ref(), "no two ranks share a collective"));
     }
     // Both have too many columns to stand beside each other.
-    Ok(SectionOutcome::wide(html! { (STRAGGLERS.html(source, &rows)) (LATE.html(source, &late)) }))
+    Ok(SectionOutcome::wide(html! {
+        @if let Some(missing) = source.missing_ranks() {
+            p class="ks-note" { "Waits are among the " (missing.words()) ". A missing rank may be the latest." }
+        }
+        (STRAGGLERS.html(source, &rows))
+        (LATE.html(source, &late))
+    }))
 }
 
 pub(super) fn section(source: &ReportSource<'_>) -> ReportResult<SectionOutcome> {

@@ -10,13 +10,16 @@ use super::requests::{AnswerKey, OF_EACH, OPTIONS};
 use super::trace_facts::TraceFacts;
 use super::words::plural;
 use crate::analyze::tables::HEATMAP;
-use crate::analyze::{AnalysisResult, Selection, analysis, known_analysis, outline, packed, unpacked};
+use crate::analyze::{
+    AnalysisResult, Selection, analysis, known_analysis, outline, packed, slowest_typical_fastest, unpacked,
+};
 use crate::error::Error;
 use crate::link::LinkedTrace;
 use crate::table::TableColumn;
 use crate::view::session::Session;
 
 const RANK: TableColumn = HEATMAP.column("rank");
+const ITERATION: TableColumn = HEATMAP.column("iteration");
 const DUR: TableColumn = HEATMAP.column("dur_ns");
 const CAUSED_WAIT: TableColumn = HEATMAP.column("caused_wait_ns");
 
@@ -90,8 +93,8 @@ impl GatheredJob {
         self.facts.iter().any(|facts| facts.is_trimmed)
     }
 
-    /// The ranks to show on the timeline: of all iterations together the slowest, the median and
-    /// the fastest, and the rank that others wait for most.
+    /// The ranks to show on the timeline: by the mean of their iterations the slowest, the median
+    /// and the fastest, and the rank that others wait for most.
     pub fn shown_ranks(&self) -> Vec<ShownRank> {
         let mut shown: Vec<ShownRank> = Vec::new();
         for (rank, reason) in reasons(&self.times()) {
@@ -112,30 +115,40 @@ impl GatheredJob {
         by_time(&self.times()).map(|[slowest, typical, _]| [slowest, typical])
     }
 
-    /// Time of the iterations of each rank, and the waits that it caused.
+    /// The mean iteration of each rank, and the waits that it caused; in the order of the ranks.
     fn times(&self) -> Vec<RankTime> {
         let is_map = |(key, _): &&(AnswerKey, AnalysisResult)| *key == (known_analysis("heatmap").name, OPTIONS);
         let Some((_, answer)) = self.answers.iter().find(is_map) else { return Vec::new() };
         let frame = ReportFrame::of(&*answer.tables[0], usize::MAX);
+        // A rank without iterations has one row for all of its time.
+        let has_iterations = (0..frame.num_rows).all(|row| frame.int(ITERATION, row).is_some());
         let mut times: Vec<RankTime> = Vec::new();
         let mut known: FxHashMap<i64, usize> = FxHashMap::default();
         for row in 0..frame.num_rows {
             let Some(rank) = frame.int(RANK, row) else { continue };
             let at = *known.entry(rank).or_insert(times.len());
             if at == times.len() {
-                times.push(RankTime { rank, dur_ns: 0, caused_ns: 0 });
+                times.push(RankTime { rank, dur_ns: 0, num: 0, caused_ns: 0 });
             }
             let of_row = |column| frame.int(column, row).unwrap_or(0);
-            times[at].dur_ns = times[at].dur_ns.saturating_add(of_row(DUR));
+            times[at].num += 1;
+            times[at].dur_ns += i128::from(of_row(DUR));
             times[at].caused_ns = times[at].caused_ns.saturating_add(of_row(CAUSED_WAIT));
         }
+        if has_iterations {
+            // Ranks may have recorded unequal numbers of iterations.
+            times.iter_mut().for_each(|time| time.dur_ns /= time.num);
+        }
+        crate::sort::by_key(&mut times, |time| time.rank);
         times
     }
 }
 
 struct RankTime {
     rank: i64,
-    dur_ns: i64,
+    /// Of the mean iteration, or of all time where a rank has no iterations.
+    dur_ns: i128,
+    num: i128,
     caused_ns: i64,
 }
 
@@ -150,10 +163,8 @@ fn reasons(times: &[RankTime]) -> Vec<(i64, &'static str)> {
 
 /// The ranks of the most, the median and the least time.
 fn by_time(times: &[RankTime]) -> Option<[i64; 3]> {
-    let mut order: Vec<_> = times.iter().map(|time| (time.dur_ns, time.rank)).collect();
-    crate::sort::by_key(&mut order, |time| *time);
-    let rank = |at: usize| order.get(at).map(|(_, rank)| *rank);
-    Some([rank(order.len().checked_sub(1)?)?, rank(order.len() / 2)?, rank(0)?])
+    let lengths: Vec<_> = times.iter().map(|time| time.dur_ns).collect();
+    slowest_typical_fastest(&lengths).map(|places| places.map(|at| times[at].rank))
 }
 
 /// Names the ranks on the timeline, and the files of all traces.

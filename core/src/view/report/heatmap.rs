@@ -1,22 +1,29 @@
 //! Writes the section with the map of ranks and iterations.
 
-use std::rc::Rc;
+#[cfg(feature = "machines")]
+use std::sync::Arc;
 
-use maud::html;
+use maud::{Markup, html};
 
+#[cfg(feature = "machines")]
+use super::report_frame::ReportFrame;
 use super::requests::OPTIONS;
 use super::section::SectionOutcome;
 #[cfg(feature = "machines")]
-use super::source::frame;
+use super::source::table;
 use super::source::{ReportResult, ReportSource};
+use crate::analyze::known_analysis;
 #[cfg(feature = "machines")]
 use crate::analyze::tables::GROUPED_HEATMAP;
-use crate::analyze::{AnalysisResult, known_analysis};
 #[cfg(feature = "machines")]
-use crate::table::TableColumn;
+use crate::table::{PickedRows, TableColumn};
 use crate::view::chart::figure;
 
 const ANALYSIS: &str = known_analysis("heatmap").name;
+const WAITS: &str = known_analysis("stragglers").name;
+/// Maps by process groups; those of further descriptions are left out.
+#[cfg(feature = "machines")]
+const MAX_DIVISIONS: usize = 4;
 
 /// Nothing for a single trace.
 pub(super) fn section(source: &ReportSource<'_>) -> ReportResult<SectionOutcome> {
@@ -24,29 +31,42 @@ pub(super) fn section(source: &ReportSource<'_>) -> ReportResult<SectionOutcome>
         return Ok(SectionOutcome::Nothing);
     }
     let answer = source.ask(ANALYSIS, OPTIONS)?;
-    let machines = by_machine(source)?;
+    let grouped = grouped(source)?;
+    let waits = source.ask(WAITS, OPTIONS)?;
     Ok(SectionOutcome::wide(html! {
         div class="ks-pair" {
             figure class="ks-picture ks-narrow" { (figure(&*answer.tables[0], answer.plot, answer.reason.as_deref())) }
-            @if let Some(machines) = machines {
-                figure class="ks-picture ks-narrow" { (figure(&*machines.tables[0], machines.plot, None)) }
-            }
+            @for map in grouped { figure class="ks-picture ks-narrow" { (map) } }
         }
+        @if let Some(reason) = &waits.reason { p class="ks-note" { "Waits are unknown: " (reason) "." } }
     }))
 }
 
-/// The same by machine, if a machine has several ranks.
+/// The same by machine or, where machines are unknown, by process groups of each description; those
+/// with several ranks.
 #[cfg(feature = "machines")]
-fn by_machine(source: &ReportSource<'_>) -> ReportResult<Option<Rc<AnalysisResult>>> {
+fn grouped(source: &ReportSource<'_>) -> ReportResult<Vec<Markup>> {
     const NUM_TRACES: TableColumn = GROUPED_HEATMAP.column("num_traces");
+    const DIVISION: TableColumn = GROUPED_HEATMAP.column("division");
     let answer = source.ask(known_analysis("grouped_heatmap").name, OPTIONS)?;
-    let rows = frame(&answer, GROUPED_HEATMAP.name, usize::MAX)?;
-    let has_several = (0..rows.num_rows).any(|row| rows.int(NUM_TRACES, row) > Some(1));
-    Ok(Some(answer).filter(|_| has_several))
+    let table = table(&answer, GROUPED_HEATMAP.name)?;
+    let all = ReportFrame::of(&**table, usize::MAX);
+    let rows: Vec<u32> = (0..all.num_rows as u32).collect();
+    let division = |row: u32| all.text(DIVISION, row as usize);
+    let maps = rows.chunk_by(|a, b| division(*a) == division(*b));
+    let maps = maps.filter(|rows| rows.iter().any(|row| all.int(NUM_TRACES, *row as usize) > Some(1)));
+    let map = |rows: &[u32]| {
+        let title = division(rows[0]).unwrap_or_default();
+        html! {
+            figcaption { "By " (title) }
+            (figure(&*PickedRows::of(Arc::clone(table), rows.to_vec()), answer.plot, None))
+        }
+    };
+    Ok(maps.take(MAX_DIVISIONS).map(map).collect())
 }
 
 /// No page of a browser tells machines.
 #[cfg(not(feature = "machines"))]
-fn by_machine(_: &ReportSource<'_>) -> ReportResult<Option<Rc<AnalysisResult>>> {
-    Ok(None)
+fn grouped(_: &ReportSource<'_>) -> ReportResult<Vec<Markup>> {
+    Ok(Vec::new())
 }

@@ -66,10 +66,12 @@ pub(super) fn section(source: &ReportSource<'_>) -> ReportResult<SectionOutcome>
     let categories = frame(&answer, CATEGORIES.table, MAX_ROWS)?;
     let owners = top(source, &answer, tables::MEMORY_OWNERS.column("peak_bytes"), MAX_ROWS)?;
     let drawn = table(&answer, answer.drawn.unwrap_or(DEVICES.table))?;
+    let bands = table(&answer, tables::MEMORY_BANDS.name)?;
     if devices.num_rows == 0 {
         return Ok(SectionOutcome::missing(answer.reason.as_ref(), "no allocation was recorded"));
     }
     Ok(SectionOutcome::wide(html! {
+        figure class="ks-picture" { (figure(&**bands, Some(tables::BANDS_OVER_TIME), None)) }
         div class="ks-pair" {
             div {
                 figure class="ks-picture" data-analysis=[source.saved(DEVICES.analysis)]

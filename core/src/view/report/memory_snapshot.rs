@@ -11,7 +11,8 @@ use super::section::{ReportSections, SectionOutcome};
 use super::source::{ReportResult, ReportSource, frame, table};
 use super::words::plural;
 use crate::analyze::tables::{
-    BandAxis, SnapshotAllocation, memory_bands, memory_extent as extent, memory_state_of, memory_without_bands,
+    BandAxis, MIN_LEAK_PASSES, SnapshotAllocation, memory_bands, memory_extent as extent, memory_state_of,
+    memory_without_bands,
 };
 use crate::analyze::{AnalysisResult, Plot, tables};
 use crate::memory::MemorySnapshot;
@@ -175,7 +176,14 @@ fn devices(source: &ReportSource<'_>, answer: &AnalysisResult) -> ReportResult<S
 
 fn leaks(source: &ReportSource<'_>, answer: &AnalysisResult) -> ReportResult<SectionOutcome> {
     let rows = frame(answer, LEAKS.table, MAX_ROWS)?;
-    Ok(if rows.num_rows == 0 { SectionOutcome::Nothing } else { SectionOutcome::wide(LEAKS.html(source, &rows)) })
+    if rows.num_rows > 0 {
+        return Ok(SectionOutcome::wide(LEAKS.html(source, &rows)));
+    }
+    let devices = frame(answer, DEVICES.table, MAX_ROWS)?;
+    let passes = TableColumn { table: DEVICES.table, name: "num_backward_passes" };
+    let num_passes = (0..devices.num_rows).filter_map(|row| devices.number(passes, row)).fold(0.0, f64::max) as usize;
+    let reason = format!("{MIN_LEAK_PASSES} backward passes are needed, and stacks tell {num_passes}");
+    Ok(if num_passes < MIN_LEAK_PASSES { SectionOutcome::Missing(reason.into()) } else { SectionOutcome::Nothing })
 }
 
 fn bands(snapshot: &MemorySnapshot, allocations: &[SnapshotAllocation]) -> ReportResult<SectionOutcome> {

@@ -51,7 +51,6 @@ use serde_json::json;
 
 use super::picture;
 use super::response::Response;
-use super::screen::Screen;
 use super::svg::finished;
 #[cfg(feature = "python-reports")]
 pub(super) use difference::answer as difference;
@@ -76,22 +75,12 @@ const PICTURE: u32 = 1200;
 /// The report's body: title, cards, contents and sections; `id="ks-timeline"` marks the timeline.
 /// `facts` are the host's facts about the traces: keys and values. `left_out` counts rows that the
 /// embedded traces lack.
-pub(super) fn answer(screen: &Screen<'_>, title: &str, facts: &[(String, String)], left_out: &EditCounts) -> Response {
-    page(&ReportSource::of(screen), title, facts, left_out)
-}
-
-/// The same for a job of which the screen shows some traces.
-#[cfg(feature = "python-reports")]
-pub(super) fn of_gathered(
-    (screen, job): (&Screen<'_>, &GatheredJob),
+pub(super) fn answer(
+    source: &ReportSource<'_>,
     title: &str,
     facts: &[(String, String)],
     left_out: &EditCounts,
 ) -> Response {
-    page(&ReportSource::gathered(screen, job), title, facts, left_out)
-}
-
-fn page(source: &ReportSource<'_>, title: &str, facts: &[(String, String)], left_out: &EditCounts) -> Response {
     let mut sections = ReportSections::default();
     sections.add("heatmap", "Ranks and iterations", heatmap::section(source));
     sections.add("time", "Device time", part::time(source));

@@ -15,7 +15,7 @@ use super::requests::AnswerKey;
 use super::requests::OPTIONS;
 use super::trace_facts::TraceFacts;
 use crate::analyze::{
-    AnalysisResult, Options, RankedTrace, Selection, TimeOutline, analysis, outline, slowest_and_typical,
+    AnalysisResult, MissingRanks, Options, RankedTrace, Selection, TimeOutline, analysis, outline, slowest_and_typical,
 };
 use crate::edit::TrimExtent;
 use crate::error::{Error, ErrorKind};
@@ -40,7 +40,12 @@ pub(in crate::view) struct ReportSource<'a> {
     answers: RefCell<FxHashMap<AnswerKey, ReportResult<Rc<AnalysisResult>>>>,
     /// The options of all tables on the page, a JSON object.
     options: Cow<'static, str>,
+    /// Files of the job that could not be read.
+    unread: &'a [UnreadFile],
 }
+
+/// The name of a file, and why it could not be read.
+pub(in crate::view) type UnreadFile = (String, String);
 
 /// A value, or the error of an analysis, which sections with equal requests share.
 pub(in crate::view) type ReportResult<T> = Result<T, Rc<Error>>;
@@ -56,12 +61,28 @@ impl<'a> ReportSource<'a> {
             outlines: OnceCell::new(),
             answers: RefCell::default(),
             options: Cow::Borrowed(OPTIONS),
+            unread: &[],
         }
+    }
+
+    /// The same with files of the job that could not be read.
+    pub(in crate::view) fn lacking(self, unread: &'a [UnreadFile]) -> Self {
+        Self { unread, ..self }
+    }
+
+    /// Files of the job that could not be read.
+    pub(super) fn unread(&self) -> &'a [UnreadFile] {
+        self.unread
+    }
+
+    /// The ranks of a job without a trace, where they are known.
+    pub(super) fn missing_ranks(&self) -> Option<MissingRanks> {
+        MissingRanks::of(&self.facts().map(|(rank, facts)| (rank, facts.recording.num_ranks)).collect::<Vec<_>>())
     }
 
     /// A job of which the screen shows some traces.
     #[cfg(feature = "python-reports")]
-    pub(super) fn gathered(screen: &'a Screen<'a>, job: &'a GatheredJob) -> Self {
+    pub(in crate::view) fn gathered(screen: &'a Screen<'a>, job: &'a GatheredJob) -> Self {
         let answers = job.answers.iter().map(|(key, answer)| (*key, Ok(Rc::new(answer.clone()))));
         let answers = RefCell::new(answers.collect());
         Self { traces: Vec::new(), gathered: Some(job), answers, ..Self::of(screen) }

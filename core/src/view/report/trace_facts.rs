@@ -39,6 +39,7 @@ const NUM_DEVICE_LINKS: usize = 3;
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct TraceTime {
     pub(super) num_events: u64,
+    pub(super) num_nodes: u64,
     pub(super) duration_ns: i64,
     pub(super) has_iterations: bool,
     pub(super) mean_iteration_ns: Option<i64>,
@@ -84,10 +85,16 @@ impl TraceFacts {
 }
 
 impl TraceTime {
+    /// Whether the recording holds neither events nor nodes.
+    pub(super) fn is_empty(&self) -> bool {
+        self.num_events == 0 && self.num_nodes == 0
+    }
+
     fn of(outline: &TimeOutline) -> Self {
         let exposed = |ns: i64| ns as f64 / outline.duration_ns.max(1) as f64;
         Self {
             num_events: outline.num_events,
+            num_nodes: outline.num_nodes,
             duration_ns: outline.duration_ns,
             has_iterations: !outline.iterations.is_empty(),
             mean_iteration_ns: outline.iteration_time.as_ref().map(|time| time.mean_ns),

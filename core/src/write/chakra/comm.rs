@@ -7,7 +7,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::attributes::AttributeWriter;
 use super::vertex::{ChakraVertices, VertexOrigin};
 use crate::chakra::NodeType;
-use crate::id::OptionalColumn;
+use crate::column::OptionalColumn;
 use crate::link::{Collective, Collectives, LinkedTrace};
 use crate::trace::collective::CollectivePattern;
 use crate::trace::kind::EventKind;

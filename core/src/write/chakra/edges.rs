@@ -151,7 +151,7 @@ impl ChakraEdges {
         begun.values_mut().for_each(|starts| starts.sort_unstable());
         let events = &linked.trace.events;
         let next = |call: usize| {
-            let starts = begun.get(&VertexRunner::Track(events.track[call]))?;
+            let starts = begun.get(&VertexRunner::Track(events.track.at(call)))?;
             starts.get(starts.partition_point(|(start, _)| *start < events.end(call))).map(|(_, place)| *place)
         };
         for edge in linked.sync_edges() {

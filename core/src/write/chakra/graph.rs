@@ -180,7 +180,7 @@ impl ChakraGraph<'_> {
             ..Position::default()
         });
         let events = &self.linked.trace.events;
-        let event = vertices.outside.first().map(|row| u64::from(events.position[*row as usize]));
+        let event = vertices.outside.first().map(|row| u64::from(events.position.at(*row as usize)));
         warnings.push_many(WarningKind::DeviceEventOutside, vertices.outside.len() as u64, || Position {
             event,
             ..Position::default()
@@ -241,7 +241,7 @@ fn write_origin(vertex: &ChakraVertex, exclusive: i64, linked: &LinkedTrace, out
     };
     vertex.kind.into_iter().for_each(|kind| out.string("kind", kind.name()));
     let Some(event) = event.map(|event| event as usize) else { return };
-    out.int64("event_id", i64::from(trace.events.position[event]));
+    out.int64("event_id", i64::from(trace.events.position.at(event)));
     if !vertex.is_on_device {
         return;
     }

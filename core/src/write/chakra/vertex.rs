@@ -3,7 +3,8 @@
 use std::cmp::Reverse;
 
 use super::et_plus_keys::EtPlusKeys;
-use crate::id::{OptionalColumn, TrackId};
+use crate::column::OptionalColumn;
+use crate::id::TrackId;
 use crate::link::LinkedTrace;
 use crate::time::{Dur, Ts};
 use crate::trace::kind::EventKind;
@@ -102,7 +103,7 @@ fn nodes(linked: &LinkedTrace) -> Vec<ChakraVertex> {
         let at = row as usize;
         let (node, parent, event) = (&trace.nodes[at], record.parent_of_node.get(at), record.event_of_node.get(at));
         let plus = EtPlusKeys::of(node, &trace.strings);
-        let of_event = |event: u32| (trace.events.start[event as usize], trace.events.dur[event as usize]);
+        let of_event = |event: u32| (trace.events.start.at(event as usize), trace.events.dur.at(event as usize));
         let measured = event.map(of_event).or_else(|| plus.time());
         let is_on_device = plus.device_kind().is_some();
         let kind = plus.device_kind().or_else(|| Some(trace.events.kind[event? as usize]));
@@ -112,7 +113,7 @@ fn nodes(linked: &LinkedTrace) -> Vec<ChakraVertex> {
         };
         let runner = match event {
             _ if is_on_device => VertexRunner::Stream(plus.stream),
-            Some(event) => VertexRunner::Track(trace.events.track[event as usize]),
+            Some(event) => VertexRunner::Track(trace.events.track.at(event as usize)),
             None => inherited().unwrap_or(VertexRunner::Thread(node.thread)),
         };
         let start = measured.map(|(start, _)| start);
@@ -143,13 +144,13 @@ fn device_events(linked: &LinkedTrace, nodes: &[ChakraVertex]) -> (Vec<ChakraVer
     let is_work = |row: &usize| events.kind[*row].is_device_work() && trace.is_on_device(*row);
     let vertex = |row: usize| {
         let host = linked.links.operator.get(row).and_then(|operator| node_around.get(operator as usize));
-        let (start, dur) = (events.start[row], events.dur[row]);
+        let (start, dur) = (events.start.at(row), events.dur.at(row));
         ChakraVertex {
             origin: VertexOrigin::Event(row as u32),
             kind: Some(events.kind[row]),
             is_on_device: true,
             host,
-            runner: VertexRunner::Track(events.track[row]),
+            runner: VertexRunner::Track(events.track.at(row)),
             measured: Some((start, dur)),
             time: Some(start).max(host.and_then(|host| times[host as usize])),
         }

@@ -29,7 +29,7 @@ impl NodeKernels {
             EtPlusRules::Exact => closest.by_owner(&time),
             EtPlusRules::LikeChakra => closest.by_external_id(&time),
         };
-        let start = |event: u32| linked.trace.events.start[event as usize];
+        let start = |event: u32| linked.trace.events.start.at(event as usize);
         pairs.sort_by_key(|(node, event)| (*node, start(*event), *event));
         Self { pairs }
     }
@@ -99,7 +99,7 @@ impl<'a, T: OpTime> ClosestOperators<'a, T> {
             let num_before = places.partition_point(|at| self.ops[*at].start < start);
             places[..num_before].iter().rev().map(|at| self.ops[*at].row).find(|row| !is_skipped(*row))
         };
-        let track = trace.events.track[launch as usize];
+        let track = trace.events.track.at(launch as usize);
         let same_id = self.by_id.get(&(track, external_id(self.linked, kernel))).and_then(last);
         same_id.or_else(|| self.by_thread.get(&track).and_then(last))
     }
@@ -125,7 +125,7 @@ impl<'a, T: OpTime> ClosestOperators<'a, T> {
     /// [`find`](Self::find) gives.
     fn by_external_id(&self, time: impl Fn(u32) -> T) -> Vec<(u32, u32)> {
         let (trace, links) = (&self.linked.trace, &self.linked.links);
-        let category = |row: usize| trace.strings.text(trace.events.category[row]);
+        let category = |row: usize| trace.strings.text(trace.events.category.at(row));
         let is_launch = |launch: &u32| {
             let launch = *launch as usize;
             matches!(category(launch), "cuda_runtime" | "cuda_driver") && LAUNCHES.contains(&trace.event_name(launch))

@@ -120,7 +120,7 @@ impl EtPlusWriter<'_> {
         let parent = node.id;
         let is_flat = is_flat(&self.linked.trace, &node);
         node.id = parent + 1 + place as u64;
-        node.name = self.linked.trace.events.name[event as usize];
+        node.name = self.linked.trace.events.name.at(event as usize);
         if !is_flat || self.rules == EtPlusRules::Exact {
             node.parent = Some(parent);
         }
@@ -163,7 +163,7 @@ impl EtPlusWriter<'_> {
         let (trace, at) = (&self.linked.trace, event as usize);
         let (is_fine, is_exact) = (!trace.has_coarse_times, self.rules == EtPlusRules::Exact);
         let has_fraction = |ns: i64| if is_exact { ns % 1000 != 0 } else { is_fine };
-        let dur = trace.events.dur[at].0;
+        let dur = trace.events.dur.at(at).0;
         self.text.push_str(",\"inclusive_dur\":");
         write_micros(&mut self.text, dur, has_fraction(dur));
         self.text.push_str(",\"exclusive_dur\":");
@@ -179,7 +179,7 @@ impl EtPlusWriter<'_> {
             (None, _) => write_micros(&mut self.text, dur, has_fraction(dur)),
         }
         self.text.push_str(",\"ts\":");
-        write_micros(&mut self.text, trace.events.start[at].0.wrapping_sub(trace.base_ns), is_fine);
+        write_micros(&mut self.text, trace.events.start.at(at).0.wrapping_sub(trace.base_ns), is_fine);
     }
 
     /// Writes the node that a node's thread waited for, when that is an earlier one.
@@ -211,7 +211,7 @@ impl EtPlusWriter<'_> {
         let trace = &self.linked.trace;
         let (args, strings) = (trace.events.args(event), &trace.strings);
         self.text.push_str(",\"cat\":");
-        write_string(&mut self.text, strings.text(trace.events.category[event]));
+        write_string(&mut self.text, strings.text(trace.events.category.at(event)));
         self.text.push_str(",\"ph\":\"X\",\"stream\":");
         let _ = match trace.args.integer(strings, args, ArgKey::Stream) {
             Some(stream) => write!(self.text, "{stream}"),

@@ -44,9 +44,9 @@ pub(super) fn ops<T: OpTime>(trace: &Trace, time: impl Fn(i64) -> T) -> Vec<Host
     let events = &trace.events;
     let op = |row: usize| HostOp {
         row: row as u32,
-        track: events.track[row],
-        start: time(events.start[row].0.wrapping_sub(trace.base_ns)),
-        dur: time(events.dur[row].0),
+        track: events.track.at(row),
+        start: time(events.start.at(row).0.wrapping_sub(trace.base_ns)),
+        dur: time(events.dur.at(row).0),
     };
     let mut ops: Vec<_> = (0..events.len()).filter(|row| is_op(trace, *row)).map(op).collect();
     ops.sort_by(|one, other| order(one.start, other.start));

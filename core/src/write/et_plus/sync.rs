@@ -53,7 +53,7 @@ impl TimedNodes {
         let events = &linked.trace.events;
         let host = |node: usize| {
             let row = event(linked, node)? as usize;
-            Some((events.track[row], events.start[row], numbers.of_node[node]))
+            Some((events.track.at(row), events.start.at(row), numbers.of_node[node]))
         };
         let mut hosts: Vec<_> = (0..linked.trace.nodes.len()).filter_map(host).collect();
         hosts.sort_unstable();
@@ -63,7 +63,7 @@ impl TimedNodes {
     /// The first node that the thread of a call begins after it.
     fn next(&self, linked: &LinkedTrace, call: usize) -> Option<u64> {
         let events = &linked.trace.events;
-        let (track, end) = (events.track[call], events.end(call));
+        let (track, end) = (events.track.at(call), events.end(call));
         let at = self.0.partition_point(|(other, start, _)| (*other, *start) < (track, end));
         self.0.get(at).filter(|(other, ..)| *other == track).map(|(.., id)| *id)
     }

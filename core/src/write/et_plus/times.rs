@@ -5,7 +5,7 @@ use super::kernel::NodeKernels;
 use super::op::{HostOp, OpTime, ops};
 use super::rules::EtPlusRules;
 use super::wait::waits;
-use crate::id::OptionalColumn;
+use crate::column::OptionalColumn;
 use crate::link::LinkedTrace;
 use crate::time::Ts;
 use crate::write::micros::write_micros;
@@ -59,7 +59,7 @@ impl NodeTimes {
             place.set(op.row as usize, at as u32);
         }
         let start = |row: u32| {
-            let Ts(start) = trace.events.start[row as usize];
+            let Ts(start) = trace.events.start.at(row as usize);
             time(start.wrapping_sub(trace.base_ns))
         };
         Self {

@@ -106,9 +106,9 @@ impl TrackSlices {
     fn new(trace: &Trace) -> Self {
         let mut rows: FxHashMap<TrackId, Vec<usize>> = FxHashMap::default();
         for row in 0..trace.events.len() {
-            rows.entry(trace.events.track[row]).or_default().push(row);
+            rows.entry(trace.events.track.at(row)).or_default().push(row);
         }
-        let order = |row: &usize| (trace.events.start[*row], std::cmp::Reverse(recorded_end(trace, *row)));
+        let order = |row: &usize| (trace.events.start.at(*row), std::cmp::Reverse(recorded_end(trace, *row)));
         rows.values_mut().for_each(|rows| sort::by_key(rows, order));
         Self(rows)
     }
@@ -116,7 +116,7 @@ impl TrackSlices {
     /// The slice that a flow touches: the innermost around its time.
     fn at(&self, trace: &Trace, flow: &Flow) -> Option<usize> {
         let (events, rows) = (&trace.events, self.0.get(&flow.track)?);
-        let end = rows.partition_point(|row| events.start[*row] <= flow.time);
+        let end = rows.partition_point(|row| events.start.at(*row) <= flow.time);
         rows[..end].iter().rev().take(MAX_BACK).find(|row| recorded_end(trace, **row) >= flow.time).copied()
     }
 }

@@ -19,7 +19,7 @@ pub(super) struct LaneMark {
 pub(super) fn lane_marks(trace: &Trace, mut rows: Vec<usize>) -> Vec<LaneMark> {
     let events = &trace.events;
     sort::by_key(&mut rows, |row| {
-        (events.start[*row], std::cmp::Reverse(recorded_end(trace, *row)), events.position[*row])
+        (events.start.at(*row), std::cmp::Reverse(recorded_end(trace, *row)), events.position.at(*row))
     });
     let mut lanes: Vec<Vec<LaneMark>> = Vec::new();
     let mut open: Vec<Vec<usize>> = Vec::new();
@@ -29,8 +29,8 @@ pub(super) fn lane_marks(trace: &Trace, mut rows: Vec<usize>) -> Vec<LaneMark> {
             open.push(Vec::new());
             lanes.push(Vec::new());
         }
-        close(trace, lane, &mut open[lane], Some(events.start[row]), &mut lanes[lane]);
-        lanes[lane].push(LaneMark { lane, row, is_end: false, time: events.start[row] });
+        close(trace, lane, &mut open[lane], Some(events.start.at(row)), &mut lanes[lane]);
+        lanes[lane].push(LaneMark { lane, row, is_end: false, time: events.start.at(row) });
         open[lane].push(row);
     }
     for (lane, stack) in open.iter_mut().enumerate() {
@@ -41,7 +41,7 @@ pub(super) fn lane_marks(trace: &Trace, mut rows: Vec<usize>) -> Vec<LaneMark> {
 
 /// Whether a slice is inside the open ones of a lane that have not ended when it starts.
 fn fits(trace: &Trace, open: &[usize], row: usize) -> bool {
-    let around = open.iter().rev().find(|other| !is_over(trace, **other, trace.events.start[row]));
+    let around = open.iter().rev().find(|other| !is_over(trace, **other, trace.events.start.at(row)));
     around.is_none_or(|around| recorded_end(trace, row) <= recorded_end(trace, *around))
 }
 
@@ -60,5 +60,5 @@ fn close(trace: &Trace, lane: usize, open: &mut Vec<usize>, time: Option<Ts>, ma
 /// The end of an event as the file has it.
 pub(super) fn recorded_end(trace: &Trace, row: usize) -> Ts {
     let events = &trace.events;
-    events.start[row].after(events.impossible_dur(row).unwrap_or(events.dur[row]))
+    events.start.at(row).after(events.impossible_dur(row).unwrap_or(events.dur.at(row)))
 }

@@ -43,7 +43,7 @@ const CENTURY: Ts = Ts(946_684_800_000_000_000);
 /// let json = br#"[{"ph": "X", "name": "aten::add", "pid": 1, "tid": 2, "ts": 5.1, "dur": 2}]"#;
 /// let mut out = Vec::new();
 /// write_perfetto(&LinkedTrace::new(read([Input::new(json)], Limits::default())?), &mut out).unwrap();
-/// assert_eq!(read([Input::new(&out)], Limits::default())?.events.start[0].0, 5_100);
+/// assert_eq!(read([Input::new(&out)], Limits::default())?.events.start.at(0).0, 5_100);
 /// # Ok::<(), kinetoscope::Error>(())
 /// ```
 pub fn write_perfetto(linked: &LinkedTrace, out: &mut dyn io::Write) -> io::Result<()> {
@@ -51,7 +51,7 @@ pub fn write_perfetto(linked: &LinkedTrace, out: &mut dyn io::Write) -> io::Resu
     let first = first_time(trace);
     let mut rows: Vec<Vec<usize>> = vec![Vec::new(); trace.tracks.len()];
     for row in 0..trace.events.len() {
-        rows[trace.events.track[row].index()].push(row);
+        rows[trace.events.track.at(row).index()].push(row);
     }
     let is_stage: Vec<bool> = rows.iter().zip(0..).map(|(rows, at)| are_stages(trace, TrackId(at), rows)).collect();
     let mut writer = PerfettoWriter {
@@ -73,7 +73,7 @@ pub fn write_perfetto(linked: &LinkedTrace, out: &mut dyn io::Write) -> io::Resu
 /// The first time of all rows.
 fn first_time(trace: &Trace) -> Ts {
     let points = trace.instants.iter().map(|row| row.time).chain(trace.counters.iter().map(|row| row.time));
-    trace.events.start.iter().copied().chain(points).min().unwrap_or_default()
+    trace.events.start.iter().chain(points).min().unwrap_or_default()
 }
 
 struct PerfettoWriter<'t, 'o> {
@@ -152,12 +152,12 @@ impl PerfettoWriter<'_, '_> {
                     return;
                 }
                 let (events, row) = (&trace.events, mark.row);
-                write_names(packets, event, trace, (events.name[row], events.category[row]));
+                write_names(packets, event, trace, (events.name.at(row), events.category.at(row)));
                 write_args(packets, event, trace, events.args(row));
                 for flow in flows.by_row.get(&row).into_iter().flatten() {
                     event.fixed(if flow.is_last { track_event::LAST_FLOW } else { track_event::FLOW }, flow.number);
                 }
-                let is_work = |work: &usize| is_stage[events.track[*work].index()];
+                let is_work = |work: &usize| is_stage[events.track.at(*work).index()];
                 let mut launched = linked.links.launched.of(row).filter(is_work).peekable();
                 if launched.peek().is_some() {
                     event.message(track_event::LAUNCHED, |ids| launched.for_each(|work| ids.number(1, event_id(work))));

@@ -42,7 +42,7 @@ pub(super) fn stream_numbers(trace: &Trace, track: TrackId) -> Option<(u32, i64)
 
 /// Whether the rows of a track become stages: by their categories alone they are work of a device.
 pub(super) fn are_stages(trace: &Trace, track: TrackId, rows: &[usize]) -> bool {
-    let is_work = |row: &usize| category_kind(trace.strings.text(trace.events.category[*row])).1;
+    let is_work = |row: &usize| category_kind(trace.strings.text(trace.events.category.at(*row))).1;
     stream_numbers(trace, track).is_some() && rows.iter().all(is_work)
 }
 
@@ -70,13 +70,13 @@ impl<'t> StageWriter<'t> {
         flows: &SliceFlows,
     ) -> io::Result<()> {
         let (trace, events) = (self.trace, &self.trace.events);
-        let Some((device, stream)) = stream_numbers(trace, events.track[row]) else { return Ok(()) };
-        let queue = self.queue(packets, events.track[row], stream);
-        let stage_id = self.stage(packets, events.category[row]);
+        let Some((device, stream)) = stream_numbers(trace, events.track.at(row)) else { return Ok(()) };
+        let queue = self.queue(packets, events.track.at(row), stream);
+        let stage_id = self.stage(packets, events.category.at(row));
         let name = packets.id(interned::EVENT, trace.event_name(row));
-        packets.packet(Some(events.start[row]), packet::RENDER_STAGE, |packets, message| {
+        packets.packet(Some(events.start.at(row)), packet::RENDER_STAGE, |packets, message| {
             message.number(stage::ID, event_id(row));
-            let dur = events.impossible_dur(row).unwrap_or(events.dur[row]);
+            let dur = events.impossible_dur(row).unwrap_or(events.dur.at(row));
             message.signed(stage::DURATION, dur.0.max(0));
             message.number(stage::GPU, u64::from(device));
             message.number(stage::QUEUE_IID, queue);

@@ -42,7 +42,7 @@ fn used_templates(trace: &Trace) -> (Vec<Vec<TemplateField>>, Vec<u32>) {
     let points = trace.instants.iter().map(|row| row.args).chain(trace.flows.iter().map(|row| row.args));
     let others = trace.counters.iter().map(|row| row.args).chain(trace.metadata.iter().map(|row| row.args));
     let mut is_used = vec![false; trace.args.templates().len()];
-    let used = points.chain(others).map(|args| args.template).chain(trace.events.template.iter().copied());
+    let used = points.chain(others).map(|args| args.template).chain(trace.events.template.iter());
     used.for_each(|template| is_used[template.index()] = true);
     let (mut fields, mut places) = (Vec::new(), Vec::with_capacity(is_used.len()));
     for (template, is_used) in trace.args.templates().iter().zip(is_used) {

@@ -179,7 +179,7 @@ fn columns(trace: &Trace) -> SnapshotColumns<'_> {
 }
 
 fn starts(trace: &Trace) -> PackedNumbers<'static> {
-    times_by_track(trace.events.track.iter().copied().zip(trace.events.start.iter().copied()))
+    times_by_track(trace.events.track.iter().zip(trace.events.start.iter()))
 }
 
 fn durs(trace: &Trace) -> PackedNumbers<'static> {
@@ -198,10 +198,10 @@ struct SavedPoint {
 fn event_columns(trace: &Trace) -> PointColumns<'static> {
     let events = &trace.events;
     let point = |row: usize| SavedPoint {
-        position: events.position[row],
-        name: events.name[row],
-        category: events.category[row],
-        track: events.track[row],
+        position: events.position.at(row),
+        name: events.name.at(row),
+        category: events.category.at(row),
+        track: events.track.at(row),
     };
     point_columns((0..events.len()).map(point))
 }

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias, cast, overload
 
 from kinetoscope import _native
+from kinetoscope._analysis.flamegraph import FlameChanges
 from kinetoscope._analysis.gate import Gate
 from kinetoscope._analysis.request import written
 from kinetoscope._analysis.result import AnalysisResult
@@ -259,7 +260,7 @@ class Differences(AnalysisResult):
         *,
         classes: bool = False,
         program_only: bool = False,
-    ) -> AnalysisResult:
+    ) -> FlameChanges:
         """Compares the flame graphs of both sides: red frames grew, blue frames shrank.
 
         `by`, `weight`, `classes` and `program_only` are those of `Trace.flamegraph`, and the
@@ -270,10 +271,10 @@ class Differences(AnalysisResult):
 
         ::
 
-            ks.diff("before.json.gz", "after.json.gz").flamegraph(classes=True).plot()
+            ks.diff("before.json.gz", "after.json.gz").flamegraph(classes=True)
         """
         options = {"by": by, "weight": weight, "classes": classes, "program_only": program_only}
-        return AnalysisResult(*self._flames(written(self._selection | options)))
+        return FlameChanges(*self._flames(written(self._selection | options)))
 
     def timeline(self, *, align: Align = None, height: int = 720) -> lazy.Timeline:
         """Shows both sides on one timeline; `height` in pixels. Needs anywidget.

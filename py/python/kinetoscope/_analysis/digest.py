@@ -25,11 +25,15 @@ def digest_of(
     form: DigestForm,
     align: Align = None,
     comparison: dict[str, Any] | None = None,
+    unread: Sequence[tuple[str, str]] = (),
 ) -> str:
-    """Asks the core for the digest of traces, or of a comparison with a selection of both sides."""
+    """Asks the core for the digest of traces, or of a comparison with a selection of both sides.
+
+    `unread` are files of a job that could not be read, each with the reason.
+    """
     from kinetoscope._analysis.session import TimelineSession
 
-    request = {"type": "digest", "form": form, "max_chars": num_chars(max_chars), "align": align}
+    request = {"type": "digest", "form": form, "max_chars": num_chars(max_chars), "align": align, "unread": unread}
     if comparison is not None:
         request["comparison"] = comparison
     return str(decoded(TimelineSession(parts, align).query(json.dumps(request))).data["text"])

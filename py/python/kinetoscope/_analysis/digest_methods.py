@@ -8,6 +8,11 @@ from kinetoscope._base import lazy
 class Digests:
     """A recording with a digest."""
 
+    @property
+    def _unread(self) -> list[tuple[str, str]]:
+        """Files of a job that could not be read, each with the reason."""
+        return []
+
     def on_screen(self) -> list[lazy.session.Part]:
         """Returns the parts of a timeline."""
         raise NotImplementedError
@@ -42,4 +47,4 @@ class Digests:
         """
         from kinetoscope._analysis.digest import digest_of
 
-        return digest_of(self.on_screen(), max_chars, form)
+        return digest_of(self.on_screen(), max_chars, form, unread=self._unread)

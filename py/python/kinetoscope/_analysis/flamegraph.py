@@ -1,21 +1,31 @@
-"""The result of `Trace.flamegraph`: a table of frames, drawn, shown and written for other tools."""
+"""Flame graphs and their comparison: tables of frames, drawn, shown and written for other tools."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import os
+from typing import TYPE_CHECKING, Any, NoReturn
 
+from kinetoscope import _native
 from kinetoscope._analysis.result import AnalysisResult
 from kinetoscope._base import text
 
 if TYPE_CHECKING:
-    import os
     from pathlib import Path
 
     from kinetoscope._analysis.stack_methods import StackAnalyses
     from kinetoscope._notebook.widget import Timeline
 
 
-class FlameGraph(AnalysisResult):
+class _DrawnFrames(AnalysisResult):
+    """Frames that a notebook shows as a picture."""
+
+    def _repr_html_(self) -> str:
+        if self.reason is not None:
+            return f"<p>{text.escaped(self.name)}: {text.escaped(self.reason)}</p>"
+        return self.plot()._repr_html_()
+
+
+class FlameGraph(_DrawnFrames):
     """A flame graph: frames inside of frames, each with the weight of all calls inside it.
 
     A notebook shows it as a picture.
@@ -32,7 +42,11 @@ class FlameGraph(AnalysisResult):
 
     @classmethod
     def of(cls, source: StackAnalyses, request: dict[str, Any]) -> FlameGraph:
-        """Builds the flame graph of a trace or a job."""
+        """Builds the flame graph of a trace or a job. Raises TraceError for callers of no frame."""
+        if request.get("direction") == "callers" and request.get("focus") is None:
+            raise _native.TraceError(
+                'expected focus with direction="callers", found none: name the frames whose callers are shown'
+            )
         result = source.analyze("flamegraph", **request)
         tables = [table._native for table in result.tables.values()]  # noqa: SLF001 - the same tables
         graph = cls(tables, result.reason, result._plot)  # noqa: SLF001 - the same plot
@@ -46,17 +60,18 @@ class FlameGraph(AnalysisResult):
         timeline, and the key `e` leads back. `height` is in pixels. A job shows its first rank;
         the reader selects others.
         """
-        from kinetoscope._notebook.widget import Timeline
+        from kinetoscope._notebook.widget import FlameStart, Timeline
         from kinetoscope.trace import Trace
         from kinetoscope.trace_set import TraceSet
 
         request = {key: value for key, value in self._request.items() if key != "rank"}
+        flame = FlameStart(request, self.plot().svg, repr(self))
         if isinstance(self._source, TraceSet):
             parts = self._source.on_screen(self._request.get("rank"))
-            return Timeline(parts, align="clocks", height=height, flame=request)
+            return Timeline(parts, align="clocks", height=height, flame=flame)
         if not isinstance(self._source, Trace):
             raise TypeError(f"expected a trace or a job, found {type(self._source).__name__}")
-        return Timeline(self._source, height=height, flame=request)
+        return Timeline(self._source, height=height, flame=flame)
 
     def to_folded(self, path: str | os.PathLike[str]) -> Path:
         """Writes folded stacks: a line for each frame with a weight of its own.
@@ -78,7 +93,26 @@ class FlameGraph(AnalysisResult):
 
         return write_speedscope(self, path)
 
-    def _repr_html_(self) -> str:
-        if self.reason is not None:
-            return f"<p>{text.escaped(self.name)}: {text.escaped(self.reason)}</p>"
-        return self.plot()._repr_html_()
+
+class FlameChanges(_DrawnFrames):
+    """Flame graphs of two sides in one: red frames grew, blue frames shrank.
+
+    A notebook shows it as a picture.
+    """
+
+    def to_folded(self, path: str | os.PathLike[str]) -> Path:
+        """Writes folded stacks with the weights of both sides, as difffolded.pl does.
+
+        The line is `outermost;…;innermost before after`, for each frame with a weight of its own on
+        either side, as flamegraph.pl and inferno read it. Otherwise as `FlameGraph.to_folded`.
+        """
+        from kinetoscope._export.flame import write_folded_changes
+
+        return write_folded_changes(self, path)
+
+    def to_speedscope(self, path: str | os.PathLike[str]) -> NoReturn:
+        """Raises TypeError: a frame in speedscope has one weight, which cannot be a change."""
+        raise TypeError(
+            f"expected one side for speedscope, found a comparison, which its format cannot hold: {os.fspath(path)}; "
+            "write the flamegraph() of each side"
+        )

@@ -43,11 +43,15 @@ class JobAnalyses(Analyses):
         """
         return self.analyze("heatmap", **part)
 
-    def grouped_heatmap(self, *, group: str | None = None, **part: lazy.Unpack[lazy.Selection]) -> lazy.AnalysisResult:
+    def grouped_heatmap(
+        self, *, group: str | None = None, ranks_per_machine: int = 0, **part: lazy.Unpack[lazy.Selection]
+    ) -> lazy.AnalysisResult:
         """Measures each iteration of each machine, or process group; `plot` draws a map.
 
-        By default, one row per machine and iteration (see `machines`). A `group` joins the ranks of
-        each process group with this description instead (see `topology`).
+        By default, one row per machine and iteration (see `machines`). Where machines are unknown,
+        one row per process group with a description, without descriptions that all ranks share.
+        A `group` joins the ranks of each process group with this description (see `topology`);
+        `group="machine"` never takes process groups. `division` has `machine` or the description.
 
         ::
 
@@ -57,7 +61,7 @@ class JobAnalyses(Analyses):
         `dur_ns` is the longest duration of the iteration, and `slowest_rank` had it. Device times
         are means over the traces, null if one is unknown. Waits are sums, as in `heatmap`.
         """
-        return self.analyze("grouped_heatmap", group=group, **part)
+        return self.analyze("grouped_heatmap", group=group, ranks_per_machine=ranks_per_machine, **part)
 
     def job_critical_path(self, **part: lazy.Unpack[lazy.Selection]) -> lazy.AnalysisResult:
         """Follows the critical path of a job back through all ranks; rows in order of time.

@@ -318,8 +318,8 @@ class Analyses(Digests, StackAnalyses, BudgetChecks):
         * `wait_ns`: time that the rank itself waited (see `TraceSet.collectives`)
         * `caused_wait_ns`: time that other ranks waited when this rank arrived last
         * `cause`: the cause of most of `caused_wait_ns`
-        * `bubble_ns`: of a pipeline's time, that in which this stage neither works nor waits for a
-          slow stage; `bubble_share` is its share
+        * `bubble_ns`, `bubble_share`: pipeline time without work, or a wait for a slow stage
+        * `missing_ranks`: the ranks without a trace, of which one may be later
 
         In a pipeline, a receive waits for a sender that works by the schedule. Only work beyond
         that of the other stages counts as caused.
@@ -411,8 +411,8 @@ class Analyses(Digests, StackAnalyses, BudgetChecks):
         * `memory_categories`: by purpose, derived from the lifetime; the `peak_bytes` of a device
           add up to its `peak_allocated_bytes`
         * `memory_allocations`: each allocation with its lifetime, purpose, operator, module and
-          line. Those with `is_at_peak` made the peak. With a memory snapshot, memory in use before
-          the selection is listed, too; `start_ns` is null if it is older than the trace.
+          line. Those with `is_at_peak` made the peak. A snapshot lists what was in use before, too.
+        * `memory_bands`: allocations over time, as of a snapshot; `plot("memory_bands")` draws them
 
         | category | lifetime |
         |---|---|

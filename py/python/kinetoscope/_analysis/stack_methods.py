@@ -64,7 +64,7 @@ class StackAnalyses:
         each call is a frame, in order of start.
 
         `focus` is the name of frames that the graph begins with. `direction` selects the frames
-        inside them (`callees`), or around them, the innermost first (`callers`).
+        inside them (`callees`), or around them, the innermost first (`callers`; needs `focus`).
         `classes=True` merges the modules of a class: `Linear_0` and `Linear_1` are `Linear`.
         `program_only=True` leaves out Python frames of PyTorch, Python and installed packages.
 

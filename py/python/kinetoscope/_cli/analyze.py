@@ -111,7 +111,7 @@ def _add_arguments(analysis: dict[str, Any], parser: argparse.ArgumentParser) ->
 def _add_state_arguments(parser: argparse.ArgumentParser) -> None:
     add_traces(parser)
     parser.set_defaults(analysis=STATE, parameters=[])
-    add_moment(parser)
+    add_moment(parser.add_argument_group("Analysis"))
     add_result(parser)
 
 
@@ -200,7 +200,7 @@ def _choice(choices: list[str], word: str) -> str:
     return word
 
 
-_PARTNERS = {"factor": "what_if", "without_last": "like"}
+_PARTNERS = {"direction": "focus", "factor": "what_if", "without_last": "like"}
 """Options without an effect, unless another one is given."""
 
 

@@ -10,7 +10,8 @@ from kinetoscope import _native
 from kinetoscope._base.tell import data_output, tell
 from kinetoscope._cli.analyze import add_selection
 from kinetoscope._cli.arguments import command, flag
-from kinetoscope._cli.export_analyses import AnalysisOptions, add_analyses, export_analyses
+from kinetoscope._cli.export_analyses import AnalysisOptions, add_analyses, export_analyses, flame_request
+from kinetoscope._cli.export_flame import FLAME_FORMATS, FlameFile, export_flame, flame_file
 from kinetoscope._cli.output import expect_extension, outputs
 from kinetoscope._cli.reading import ReadingOptions, add_reading, add_trace, read_recordings, report_defects
 from kinetoscope._cli.terminal import busy
@@ -71,8 +72,9 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     output.add_argument(
         "--format",
-        choices=[*(extension[1:] for extension in FORMATS), _XLSX, _PARAM_COMMS],
+        choices=[*(extension[1:] for extension in FORMATS), _XLSX, *FLAME_FORMATS, _PARAM_COMMS],
         help=f"format (default: by the extension of FILE); {_XLSX}: a workbook of analyses, of all by default; "
+        f"{', '.join(FLAME_FORMATS)}: a flamegraph ({', '.join(FLAME_FORMATS.values())}); "
         f"{_PARAM_COMMS}: collectives for PARAM, one file per rank",
     )
     add_redact(output)
@@ -80,6 +82,9 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _export(options: ExportOptions) -> None:
+    if file := flame_file(options.output, options.format):
+        _export_flame(options, file)
+        return
     if options.has_results:
         _export_results(options)
         return
@@ -119,18 +124,27 @@ def _read_traces(options: ExportOptions) -> Trace | TraceSet:
 
 
 def _export_results(options: ExportOptions) -> None:
+    """Writes results of analyses of traces, jobs and memory recordings."""
     if options.format == _PARAM_COMMS:
         raise ValueError(f"expected no analysis with --format {_PARAM_COMMS}, found {options.analysis.analyses[0]}")
     if options.output and options.format == _XLSX:
         expect_extension(options.output, EXTENSION)
-    found = _read_traces(options)
+    found = _read(options)
     if options.redact:
         found = _redacted(found, options.redact)
     extension = f".{options.format}" if options.format else None
     export_analyses(found, options.analysis, options.table, options.output, extension)
 
 
-def _redacted(found: Trace | TraceSet, level: str) -> Trace | TraceSet:
+def _export_flame(options: ExportOptions, file: FlameFile) -> None:
+    request = flame_request(options.analysis, options.table, file.path)
+    found = _read_traces(options)
+    export_flame(_redacted(found, options.redact) if options.redact else found, file, request)
+
+
+def _redacted(found: Trace | TraceSet | Tables, level: str) -> Trace | TraceSet:
+    if isinstance(found, Tables):
+        raise _native.UnsupportedTraceError(f"expected a trace to redact, found {found.sort}")
     if isinstance(found, TraceSet):
         return found._redacted(level=level)  # noqa: SLF001 - the same as for its report
     return redacted([found], level=level)[0]
@@ -175,8 +189,9 @@ def _export_param_comms(options: ExportOptions) -> None:
 
 EXPORT = command(
     "export",
-    f"Export a table or results of analyses as {', '.join([*FORMATS, EXTENSION])}",
-    details="Tables of a job have the columns rank and window.",
+    f"Export a table or results of analyses as {', '.join([*FORMATS, EXTENSION])}, or a flame graph",
+    details="Tables of a job have the columns rank and window. "
+    f"A flame graph: kinetoscope export TRACE flamegraph -o FILE{', or -o FILE'.join(FLAME_FORMATS.values())}.",
     add_arguments=_add_arguments,
     options=ExportOptions,
     run=_export,

@@ -11,14 +11,23 @@ from kinetoscope._base import text
 from kinetoscope._base.tell import tell, tell_problem
 from kinetoscope._cli.analyze import PHASE, SelectionOptions, add_option, expect_partners
 from kinetoscope._cli.arguments import flag
+from kinetoscope._cli.export_flame import ANALYSIS as FLAMEGRAPH
 from kinetoscope._cli.output import expect_extension
+from kinetoscope._cli.snapshot import STATE, add_moment, all_analyses, analyzed
 from kinetoscope._cli.terminal import busy
 from kinetoscope._export.analysis_files import write_tables
-from kinetoscope._export.analysis_tables import AnalysisTable, analysis_tables, known_analyses, with_options
+from kinetoscope._export.analysis_tables import (
+    AnalysisTable,
+    analysis_tables,
+    known_analyses,
+    tables_of,
+    with_options,
+)
 from kinetoscope._export.tables import FORMATS
 from kinetoscope._export.workbook import EXTENSION
 from kinetoscope._io.inputs import refuse_input
 from kinetoscope._io.paths import with_suffix_of_rank
+from kinetoscope.tables import Tables
 
 if TYPE_CHECKING:
     from kinetoscope.trace import Trace
@@ -55,6 +64,7 @@ def add_analyses(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("Options of analyses")
     for option in _merged_options():
         add_option(group, option)
+    add_moment(group)
 
 
 def _merged_options() -> list[dict[str, Any]]:
@@ -73,20 +83,36 @@ def _merged_options() -> list[dict[str, Any]]:
     return [option | {"doc": f"{', '.join(users[name])}: {option['doc']}"} for name, option in merged.items()]
 
 
+def flame_request(options: AnalysisOptions, table: str | None, path: Path) -> dict[str, Any]:
+    """Returns the options of a flame graph and its selection.
+
+    Raises ValueError for a table or another analysis, and for options that it does not have.
+    """
+    if options.analyses != [FLAMEGRAPH] or table is not None:
+        found = f"--table {table}" if table is not None else ", ".join(options.analyses) or "none"
+        raise ValueError(f"expected the analysis {FLAMEGRAPH} for {path.name}, found {found}")
+    return {**_chosen(options)[FLAMEGRAPH], **options.selected()}
+
+
 def export_analyses(
-    found: Trace | TraceSet, options: AnalysisOptions, table: str | None, output: Path | None, extension: str | None
+    found: Trace | TraceSet | Tables,
+    options: AnalysisOptions,
+    table: str | None,
+    output: Path | None,
+    extension: str | None,
 ) -> None:
     """Writes a workbook, or one file per table; `extension` is that of the format, if one is given.
 
     `output` is a file, or a folder with `extension`. Raises ValueError for unknown names, options
     that no analysis has, and outputs that contradict the format.
     """
-    chosen = _chosen(options)
     if output is None:
         raise ValueError("expected an output file or folder (-o) for results of analyses, found none")
     kind = extension or output.suffix.lower()
     if kind == EXTENSION:
-        _write_workbook(found, chosen, options, table, output)
+        if isinstance(found, Tables):
+            raise ValueError(f"expected a trace for {EXTENSION}, found {found.sort}")
+        _write_workbook(found, _chosen(options), options, table, output)
         return
     if kind not in FORMATS:
         expected = ", ".join([*FORMATS, EXTENSION])
@@ -94,13 +120,26 @@ def export_analyses(
     is_folder = output.is_dir() or (extension is not None and not output.suffix)
     if not is_folder:
         expect_extension(output, kind)
-    with busy(f"computing {', '.join(chosen)}"):
-        tables = list(_selected(list(analysis_tables(found, chosen, options.selected())), table))
+    with busy(f"computing {', '.join(options.analyses)}"):
+        tables = list(_selected(list(_results(found, options)), table))
     paths = _paths(tables, output, kind, is_folder=is_folder)
     for path, each in zip(write_tables(tables, paths, kind), tables, strict=True):
         tell(f"{path}: {text.plural(len(each.table), 'row')} of {each.table.name}")
         if each.reason:
             tell_problem(f"{each.table.name}: {each.reason}")
+
+
+def _results(found: Trace | TraceSet | Tables, options: AnalysisOptions) -> Iterator[AnalysisTable]:
+    if not isinstance(found, Tables):
+        yield from analysis_tables(found, _chosen(options), options.selected())
+        return
+    names = list(dict.fromkeys(options.analyses))
+    if names == [_ALL]:
+        names = all_analyses(found) or names
+    for name in names:
+        # The only options are those of the state.
+        given = dict(options.parameters) if name == STATE or STATE not in names else {}
+        yield from tables_of(name, analyzed(found, name, given, options.selected()))
 
 
 def _chosen(options: AnalysisOptions) -> dict[str, Mapping[str, Any]]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from kinetoscope._base.tell import tell
+from kinetoscope._base.tell import tell, tell_problem
 from kinetoscope._cli.arguments import Group, command, flag, size
 from kinetoscope._cli.output import expect_extension
 from kinetoscope._cli.reading import ReadingOptions, add_rank, add_reading, add_traces, read_recordings
@@ -15,7 +16,9 @@ from kinetoscope._cli.terminal import busy
 from kinetoscope._cli.trim import add_redact
 from kinetoscope._cli.workers import add_workers, worker_processes
 from kinetoscope._io.atomic import write_bytes
+from kinetoscope._load.unread import UnreadReason
 from kinetoscope.tables import Tables
+from kinetoscope.trace_set import TraceSet
 
 
 class ContentOptions(NamedTuple):
@@ -124,10 +127,21 @@ def _write_report(paths: list[str], output: Path, options: ContentOptions) -> Pa
             "max_size": options.max_size,
             "static": options.static,
         }
+        told = set(found.skipped) if isinstance(found, TraceSet) and len(paths) > 1 else set()
         with busy(f"writing {output}"):
-            return (
+            path = (
                 write_report(found, output, content) if isinstance(found, Tables) else found.report(output, **content)
             )
+        if isinstance(found, TraceSet):
+            _tell_unread({name: reason for name, reason in found.skipped.items() if name not in told})
+        return path
+
+
+def _tell_unread(skipped: Mapping[str, str]) -> None:
+    """Prints files of the job that could not be read to stderr."""
+    for name, reason in skipped.items():
+        if isinstance(reason, UnreadReason):
+            tell_problem(f"skipped {name}: {reason}")
 
 
 REPORT = command(

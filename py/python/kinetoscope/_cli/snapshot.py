@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kinetoscope._cli.arguments import flag
+from kinetoscope._cli.arguments import Group, flag
 from kinetoscope.memory import MemorySnapshot, MemoryTimeline
 
 if TYPE_CHECKING:
@@ -24,10 +23,10 @@ STATE = "memory_state"
 STATE_SUMMARY = "Memory of the allocator at a moment, by pool and by address, of a memory snapshot"
 
 
-def add_moment(parser: argparse.ArgumentParser) -> None:
+def add_moment(group: Group) -> None:
     """Adds the argument `at`."""
     help_text = "end, peak, oom (the last allocation that failed), or the row of an action (default: end)"
-    parser.add_argument_group("Analysis").add_argument(
+    group.add_argument(
         "--at", dest="parameters", action="append", type=partial(_moment, "at"), metavar="MOMENT", help=help_text
     )
 
@@ -44,13 +43,15 @@ def analyzed(found: Tables, analysis: str, given: Mapping[str, Any], selection: 
     if isinstance(found, (MemorySnapshot, MemoryTimeline)) and analysis == "memory":
         refuse_options(found, given)
         return found.memory()
-    raise ValueError(f"expected a trace for {analysis}, found {found.sort}, which has {_analyses(found)}")
+    known = " and ".join(all_analyses(found)) or "no analysis"
+    raise ValueError(f"expected a trace for {analysis}, found {found.sort}, which has {known}")
 
 
-def _analyses(found: Tables) -> str:
+def all_analyses(found: Tables) -> list[str]:
+    """Returns the analyses that a file other than a trace has."""
     if isinstance(found, MemorySnapshot):
-        return f"memory and {STATE}"
-    return "memory" if isinstance(found, MemoryTimeline) else "no analysis"
+        return ["memory", STATE]
+    return ["memory"] if isinstance(found, MemoryTimeline) else []
 
 
 def write_report(found: Tables, path: Path, options: Mapping[str, Any]) -> Path:

@@ -11,6 +11,13 @@ from kinetoscope._cli.output_format import WritingOptions, add_writing, format_o
 from kinetoscope._cli.reading import ReadingOptions, add_rank, add_reading, add_traces, read_recordings, report_defects
 from kinetoscope._cli.terminal import busy
 
+TABLES = {
+    "a trace": _native.Trace.table_names(),
+    "a memory snapshot": ["actions", "segments", "blocks", "past_blocks", "frames", "annotations", "health"],
+    "a memory timeline": ["sizes", "actions", "health"],
+}
+"""Names of tables by the kind of file."""
+
 
 class SqlOptions(NamedTuple):
     """Options of `sql`."""
@@ -42,7 +49,7 @@ def _sql(options: SqlOptions) -> None:
 SQL = command(
     "sql",
     "Run a SQL query with DuckDB, and print or save the result",
-    details=f"Tables: {', '.join(_native.Trace.table_names())}.",
+    details=" ".join(f"Tables of {kind}: {', '.join(names)}." for kind, names in TABLES.items()),
     add_arguments=_add_arguments,
     options=SqlOptions,
     run=_sql,

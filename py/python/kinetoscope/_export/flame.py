@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -14,7 +14,8 @@ from kinetoscope._io.atomic import write_bytes
 if TYPE_CHECKING:
     import os
 
-    from kinetoscope._analysis.flamegraph import FlameGraph
+    from kinetoscope._analysis.flamegraph import FlameChanges, FlameGraph
+    from kinetoscope.table import Table
 
 _SCHEMA = "https://www.speedscope.app/file-format-schema.json"
 _UNITS = {"ns": "nanoseconds", "bytes": "bytes"}
@@ -22,28 +23,51 @@ _UNITS = {"ns": "nanoseconds", "bytes": "bytes"}
 
 
 class _Frame(NamedTuple):
-    part: tuple[object, ...]
-    """Values of the columns before `node`: the rank and window, or the phase."""
     depth: int
     name: str
-    start: int
-    own: int
-    total: int
+    own: Sequence[float]
+    """Weight of the frame alone; of each side of a comparison."""
 
 
 def write_folded(graph: FlameGraph, path: str | os.PathLike[str]) -> Path:
     """Writes a line for each frame with a weight of its own."""
+    parts = _parts(graph, "depth", "name", "self_weight")
+    return _write(
+        path, _lines((part, (_Frame(depth, name, [own]) for depth, name, own in rows)) for part, rows in parts)
+    )
 
-    def lines() -> Iterator[str]:
-        for part, frames in _parts(graph):
-            stack: list[str] = []
-            around = [_one_word(part)] if part else []
-            for frame in frames:
-                stack[frame.depth :] = [_one_word(frame.name)]
-                if frame.own:
-                    yield f"{';'.join(around + stack)} {frame.own}\n"
 
-    return _write(path, lines())
+def write_folded_changes(changes: FlameChanges, path: str | os.PathLike[str]) -> Path:
+    """Writes a line with two weights for each frame with a weight of its own on either side."""
+    parts = _parts(changes, "depth", "name", "node", "parent_node", "before_weight", "after_weight")
+    return _write(path, _lines((part, _own(rows)) for part, rows in parts))
+
+
+def _own(rows: Iterable[tuple[Any, ...]]) -> list[_Frame]:
+    """Subtracts from the weights of frames those of the frames right inside."""
+    frames = list(rows)
+    own = {node: list(weights) for _, _, node, _, *weights in frames}
+    for _, _, _, parent, *weights in frames:
+        if parent is not None:
+            own[parent] = [around - weight for around, weight in zip(own[parent], weights, strict=True)]
+    return [_Frame(depth, name, own[node]) for depth, name, node, *_ in frames]
+
+
+def _lines(parts: Iterable[tuple[str, Iterable[_Frame]]]) -> Iterator[str]:
+    for part, frames in parts:
+        stack: list[str] = []
+        around = [_one_word(part)] if part else []
+        for frame in frames:
+            stack[frame.depth :] = [_one_word(frame.name)]
+            # Means per iteration have fractions, and differences of them rounding errors.
+            weights = [round(max(weight, 0), 3) for weight in frame.own]
+            if any(weights):
+                yield f"{';'.join(around + stack)} {' '.join(map(_digits, weights))}\n"
+
+
+def _digits(weight: float) -> str:
+    """Writes a number without an exponent, which readers of folded stacks do not know."""
+    return str(int(weight)) if weight == int(weight) else f"{weight:.3f}"
 
 
 def write_speedscope(graph: FlameGraph, path: str | os.PathLike[str]) -> Path:
@@ -51,8 +75,8 @@ def write_speedscope(graph: FlameGraph, path: str | os.PathLike[str]) -> Path:
     (weight, unit), *_ = graph.tables["flamegraph_coverage"].select("weight", "unit").rows(0, 1) or [("", "")]
     numbers: dict[str, int] = {}
     profiles: list[dict[str, Any]] = []
-    for part, frames in _parts(graph):
-        events = list(_events(frames, numbers))
+    for part, rows in _parts(graph, "depth", "name", "start_weight", "total_weight"):
+        events = list(_events(rows, numbers))
         profiles.append(
             {
                 "type": "evented",
@@ -72,28 +96,26 @@ def write_speedscope(graph: FlameGraph, path: str | os.PathLike[str]) -> Path:
     return _write(path, [json.dumps(document, ensure_ascii=False)])
 
 
-def _events(frames: Iterable[_Frame], numbers: dict[str, int]) -> Iterator[dict[str, Any]]:
+def _events(rows: Iterable[tuple[Any, ...]], numbers: dict[str, int]) -> Iterator[dict[str, Any]]:
     """Yields where frames open and close; a frame closes before the next one of its depth opens."""
     opened: list[tuple[int, int]] = []
-    for frame in frames:
-        while len(opened) > frame.depth:
+    for depth, name, start, total in rows:
+        while len(opened) > depth:
             number, end = opened.pop()
             yield {"type": "C", "frame": number, "at": end}
-        number = numbers.setdefault(frame.name, len(numbers))
-        yield {"type": "O", "frame": number, "at": frame.start}
-        opened.append((number, frame.start + frame.total))
+        number = numbers.setdefault(name, len(numbers))
+        yield {"type": "O", "frame": number, "at": start}
+        opened.append((number, start + total))
     for number, end in reversed(opened):
         yield {"type": "C", "frame": number, "at": end}
 
 
-def _parts(graph: FlameGraph) -> Iterator[tuple[str, Iterator[_Frame]]]:
-    """Yields the frames of each rank or phase with its name, which is empty where there is one."""
-    before = graph.columns[: graph.columns.index("node")]
-    columns = [*before, "depth", "name", "start_weight", "self_weight", "total_weight"]
-    frames = (_Frame(row[: len(before)], *row[len(before) :]) for row in graph.select(*columns))
-    for values, part in groupby(frames, lambda frame: frame.part):
+def _parts(frames: Table, *columns: str) -> Iterator[tuple[str, Iterator[tuple[Any, ...]]]]:
+    """Yields columns of each rank or phase with its name, which is empty where there is one."""
+    before = frames.columns[: frames.columns.index("node")]
+    for values, rows in groupby(frames.select(*before, *columns), lambda row: row[: len(before)]):
         named = (f"{column} {value}" for column, value in zip(before, values, strict=True) if value is not None)
-        yield " ".join(named), part
+        yield " ".join(named), (row[len(before) :] for row in rows)
 
 
 def _one_word(name: str) -> str:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from kinetoscope.table import Table
 
 FORMATS = (".parquet", ".arrow", ".csv", ".jsonl", ".json")
+SPEEDSCOPE = ".speedscope.json"
+"""Extension of flame graphs, which are no tables."""
 _TEXT_ROWS = 10_000
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 """Starts of texts that a spreadsheet runs as a formula: names in traces come from strangers."""
@@ -44,6 +46,8 @@ def export(parts: Sequence[Part], path: str | os.PathLike[str], extension: str |
         ".json": _write_json,
     }
     target = Path(path)
+    if target.name.lower().endswith(SPEEDSCOPE):
+        raise ValueError(f"expected a flame graph for {target.name}, found a table: see kinetoscope export --help")
     writer = writers.get(extension or target.suffix.lower())
     if writer is None:
         raise ValueError(f"expected a file name that ends in {', '.join(FORMATS)}, found {target.name}")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from kinetoscope import _native
 from kinetoscope._io.discovery import Pair
 from kinetoscope._load.read import Options, RankPart, read_recording, split
+from kinetoscope._load.unread import UnreadReason
 
 if TYPE_CHECKING:
     from kinetoscope._io.source import File
@@ -48,7 +49,8 @@ class Recording(NamedTuple):
                 failed = [name for name in self.pair.names if name not in attempt.names]
                 may_split = self.part is None and not self.options.merges
                 whole = trace if self.part is None else split(trace)[self.part].trace
-                return ReadResult(self._relinked(whole), attempt, {name: str(errors[0]) for name in failed}, may_split)
+                failures: dict[str, str] = {name: UnreadReason(errors[0]) for name in failed}
+                return ReadResult(self._relinked(whole), attempt, failures, may_split)
         # of a pair, the error of the Kineto trace
         raise errors[-2] if len(errors) > 1 else errors[0]
 

@@ -8,7 +8,7 @@ import uuid
 from collections.abc import Callable, Sequence
 from functools import cache
 from operator import index
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 from kinetoscope._analysis.session import Align, Part, Range, TimelineSession
@@ -42,6 +42,17 @@ _HINT = "This is a picture: run the cell in a notebook with Jupyter widgets for 
 _CODE = ("viewer.js", "kinetoscope.wasm.gz")
 
 _identities: WeakKeyDictionary[Trace, str] = WeakKeyDictionary()
+
+
+class FlameStart(NamedTuple):
+    """A flame graph that a timeline begins with."""
+
+    request: dict[str, Any]
+    """Its options and selection."""
+    picture: str
+    """SVG for readers without the widget."""
+    text: str
+    """Text for readers without pictures."""
 
 
 class Timeline(anywidget.AnyWidget):
@@ -78,16 +89,16 @@ class Timeline(anywidget.AnyWidget):
         align: Align = None,
         height: int = 480,
         theme: str = "auto",
-        flame: dict[str, Any] | None = None,
+        flame: FlameStart | None = None,
     ) -> None:
-        """Shows one trace, or several aligned ones.
+        """Shows one trace, or several aligned ones, beginning with `flame` if that is given.
 
-        `height` is in pixels; `theme` is `auto`, `light` or `dark`. `flame` has the options and the
-        selection of a flame graph to begin with.
+        `height` is in pixels; `theme` is `auto`, `light` or `dark`.
         """
         self._timeline_session = TimelineSession(traces if isinstance(traces, Sequence) else [Part(traces)], align)
         self._answers = RequestQueue(lambda request: self._timeline_session.query(request["request"]), self.send)
         self._files = RequestQueue(self._file, self.send, reserved_bytes=_RESERVED_BYTES)
+        self._flame_text = None if flame is None else flame.text
         where, note = _query_side(self._timeline_session.num_events)
         super().__init__(
             _height=height,
@@ -99,8 +110,8 @@ class Timeline(anywidget.AnyWidget):
             _note=note,
             _parts=_parts(self._timeline_session.parts),
             _align=align,
-            _picture=self._timeline_session.picture(_PICTURE_WIDTH),
-            _flame=None if flame is None else _flame(flame, self._timeline_session.origin_ns),
+            _picture=self._timeline_session.picture(_PICTURE_WIDTH) if flame is None else flame.picture,
+            _flame=None if flame is None else _flame(flame.request, self._timeline_session.origin_ns),
         )
         self.on_msg(self._received)
         # The reader may select another alignment in the viewer.
@@ -273,8 +284,10 @@ class Timeline(anywidget.AnyWidget):
         display(self._saved(), raw=True)
 
     def _saved(self) -> dict[str, str]:
-        """The static summary, as HTML and as text."""
+        """The static summary, as HTML and as text; the picture alone of a flame graph."""
         parts = self._timeline_session.parts
+        if self._flame_text is not None:
+            return {"text/html": saved_html(self._key, _HINT, self._picture), "text/plain": self._flame_text}
         summary = parts[0].trace.summary() if len(parts) == 1 else None
         html = saved_html(self._key, _HINT, self._picture, summary)
         return {"text/html": html, "text/plain": self._label() if summary is None else repr(summary)}

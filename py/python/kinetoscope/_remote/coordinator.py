@@ -14,8 +14,9 @@ from kinetoscope._analysis.result import AnalysisResult
 from kinetoscope._base.threads import for_each
 from kinetoscope._base.warnings import warn
 from kinetoscope._load.recording import ReadResult
+from kinetoscope._load.unread import FailedRead, skip_reasons
 from kinetoscope._remote import worker
-from kinetoscope._remote.worker import Failure, Query, run_each
+from kinetoscope._remote.worker import Query, run_each
 
 if TYPE_CHECKING:
     from kinetoscope._load.member import Member
@@ -33,7 +34,7 @@ class _Told(NamedTuple):
     replies: list[list[list[bytes]]]
     """By analysis and trace."""
     facts: list[bytes]
-    failures: dict[int, Failure]
+    failures: dict[int, FailedRead]
     """By index of the trace."""
 
     def queries(self) -> list[list[tuple[int, Query]]]:
@@ -59,13 +60,13 @@ class Coordinator(NamedTuple):
     def inspect(self, members: Sequence[Member]) -> dict[Member, str]:
         """Reads all members without an inspection. Returns unreadable ones with the reason."""
         new = [member for member in members if member.inspection is None]
-        failures: dict[Member, str] = {}
+        failures: dict[Member, FailedRead] = {}
         for member, result in zip(new, self._run_each(worker.inspect, [(member, ()) for member in new]), strict=True):
-            if isinstance(result, Failure):
-                failures[member] = result.reason
+            if isinstance(result, FailedRead):
+                failures[member] = result
             else:
                 member.set_inspection(result)
-        return failures
+        return skip_reasons(members, failures)
 
     def analyze(self, members: Sequence[Member], name: str, request: dict[str, Any]) -> AnalysisResult:
         """Runs an analysis of inspected members.
@@ -119,7 +120,7 @@ class Coordinator(NamedTuple):
             ask = worker.report if needs_facts else worker.respond
             tasks = [(members[index], ([query for _, query in queries[index]],)) for index in indices]
             for index, result in zip(indices, self._run_each(ask, tasks), strict=True):
-                if isinstance(result, Failure):
+                if isinstance(result, FailedRead):
                     told.failures[index] = result
                     continue
                 if needs_facts:
@@ -133,24 +134,24 @@ class Coordinator(NamedTuple):
     def _analyze_each(self, members: Sequence[Member], name: str, request: str) -> list[tuple[int | None, bytes]]:
         """Returns the rank and the packed result of each readable member; warns about others."""
         results = self._run_each(worker.analyze, [(member, (name, request)) for member in members])
-        failures = {index: result for index, result in enumerate(results) if isinstance(result, Failure)}
+        failures = {index: result for index, result in enumerate(results) if isinstance(result, FailedRead)}
         _warn_unreadable(members, failures)
         return [
             (member.rank, result)
             for member, result in zip(members, results, strict=True)
-            if not isinstance(result, Failure)
+            if not isinstance(result, FailedRead)
         ]
 
     def _run_each(
         self, function: Callable[..., _Result], tasks: Sequence[tuple[Member, tuple[Any, ...]]]
-    ) -> list[_Result | Failure]:
+    ) -> list[_Result | FailedRead]:
         """Calls a function of `worker` for each member, in this process if its trace is here."""
         remote = [(member, arguments) for member, arguments in tasks if not member.is_read]
         recordings = [(member.recording, arguments) for member, arguments in remote]
         remote_results = run_each(self.executor, function, recordings, progress=self.progress) if self.executor else []
         local = [(member, arguments) for member, arguments in tasks if member.is_read]
         local_results = for_each(local, lambda task, _: function(_local_result(task[0]), *task[1]))
-        results: dict[Member, _Result | Failure] = dict(
+        results: dict[Member, _Result | FailedRead] = dict(
             zip([member for member, _ in local], local_results, strict=True)
         )
         results.update(zip([member for member, _ in remote], remote_results, strict=True))
@@ -163,7 +164,7 @@ def _communications(members: Sequence[Member]) -> list[tuple[int | None, _native
     return [(rank, _native.Trace.from_snapshot(snapshot, max_threads=1)) for rank, snapshot in snapshots]
 
 
-def _without(failures: Mapping[int, Failure], members: Sequence[Member]) -> list[Member]:
+def _without(failures: Mapping[int, FailedRead], members: Sequence[Member]) -> list[Member]:
     return [member for index, member in enumerate(members) if index not in failures]
 
 
@@ -174,7 +175,7 @@ def _kind(name: str) -> str | None:
     return kinds.get(name)
 
 
-def _warn_unreadable(members: Sequence[Member], failures: Mapping[int, Failure]) -> None:
+def _warn_unreadable(members: Sequence[Member], failures: Mapping[int, FailedRead]) -> None:
     """Warns about failures, by index of the member. Raises TraceParseError if all failed."""
     for index, failure in failures.items():
         warn(f"{' and '.join(members[index].pair.names)} can no longer be read and was skipped: {failure.reason}")

@@ -12,6 +12,7 @@ from kinetoscope import _native
 from kinetoscope._base.progress import bar
 from kinetoscope._base.threads import finished_as
 from kinetoscope._io.file import LocalFile
+from kinetoscope._load.unread import FailedRead
 
 if TYPE_CHECKING:
     from kinetoscope._io.discovery import Pair
@@ -54,12 +55,6 @@ class Query(NamedTuple):
     name: str
     request: str
     queries: bytes
-
-
-class Failure(NamedTuple):
-    """Result for an unreadable recording."""
-
-    reason: str
 
 
 # --- in a worker ---------------------------------------------------------------------------------
@@ -110,16 +105,16 @@ def _version(file: File) -> tuple[object, ...]:
     return file.label, file.size, file.modified_ns if isinstance(file, LocalFile) else None
 
 
-def run(recording: Recording, function: Callable[..., _Result], *arguments: object) -> _Result | Failure:
+def run(recording: Recording, function: Callable[..., _Result], *arguments: object) -> _Result | FailedRead:
     """Reads a recording and calls `function(result, *arguments)`.
 
-    Returns a Failure for an unreadable recording. Raises the errors of `function`, which come from
-    a bad request.
+    Returns a FailedRead for an unreadable recording. Raises the errors of `function`, which come
+    from a bad request.
     """
     try:
         result = _trace_cache.read(recording)
     except (_native.TraceError, OSError, MemoryError) as error:
-        return Failure(str(error) or type(error).__name__)
+        return FailedRead(str(error) or type(error).__name__, isinstance(error, _native.UnsupportedTraceError))
     return function(result, *arguments)
 
 
@@ -163,21 +158,21 @@ def run_each(
     tasks: Sequence[tuple[Recording, tuple[Any, ...]]],
     *,
     progress: bool | None = None,
-) -> list[_Result | Failure]:
+) -> list[_Result | FailedRead]:
     """Submits `run` for each recording with its arguments, and returns the results in order.
 
     Shows a progress bar. On Ctrl-C or an error, cancels the tasks that have not started.
 
     Raises BrokenExecutor if a worker ends, CancelledError if the executor is shut down.
     """
-    sizes: dict[Future[_Result | Failure], int] = {}
+    sizes: dict[Future[_Result | FailedRead], int] = {}
     try:
         for recording, arguments in tasks:
             sizes[executor.submit(run, recording, function, *arguments)] = recording.size
         total = sum(sizes.values())
         with bar("analyzing ranks", total, len(sizes), wanted=progress) as update:
 
-            def on_wait(waiting: set[Future[_Result | Failure]]) -> None:
+            def on_wait(waiting: set[Future[_Result | FailedRead]]) -> None:
                 if update:
                     update(total - sum(sizes[future] for future in waiting), len(sizes) - len(waiting))
 
@@ -192,14 +187,14 @@ def run_each(
             future.cancel()
 
 
-def _outcome(future: Future[_Result | Failure]) -> _Result | Failure:
+def _outcome(future: Future[_Result | FailedRead]) -> _Result | FailedRead:
     """Returns the result of a finished task.
 
-    If a cluster loses a single worker (`KilledWorker` of dask), returns a Failure and keeps the
+    If a cluster loses a single worker (`KilledWorker` of dask), returns a FailedRead and keeps the
     other ranks. Raises the error of a bad request or a broken executor.
     """
     error = future.exception()
     concerns_all_ranks = isinstance(error, (_native.TraceError, ValueError, BrokenExecutor))
     if isinstance(error, Exception) and not concerns_all_ranks:
-        return Failure(f"{type(error).__name__}: {error}")
+        return FailedRead(f"{type(error).__name__}: {error}", is_other_kind=False)
     return future.result()

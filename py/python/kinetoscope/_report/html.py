@@ -6,7 +6,7 @@ Every text from a trace passes through `text.escaped`, or through the escaping o
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
@@ -25,6 +25,9 @@ _SVG = re.compile(
     r'<svg(?: xmlns="[^"]*")?'
     r'(?P<rest>[^>]* viewBox="0 0 (?P<width>\d+) (?P<height>\d+)"[^>]* aria-label="(?P<label>[^"]*)".*)',
     re.DOTALL,
+)
+_CHART = re.compile(
+    r'<svg [^>]* viewBox="\S+ \S+ (?P<width>\d+) (?P<height>\d+)"[^>]*><title>(?P<label>[^<]*)</title>', re.DOTALL
 )
 # The outline of names is visible only where the page is dark and the picture does not know it.
 _IMAGE_STYLE = (
@@ -102,6 +105,12 @@ def summary_html(summary: Summary) -> str:
     return block(f"{_heading(summary)}{_tables(summary)}")
 
 
+def picture_html(title: str, picture: str, sections: Sequence[Section]) -> str:
+    """HTML of an object with a picture of the core and tables."""
+    tables = "".join(map(table_html, sections))
+    return block(f"<p class='ks-title'>{_name(title)}</p>{image(picture)}<div class='ks-sections'>{tables}</div>")
+
+
 def saved_html(key: str, hint: str, picture: str, summary: Summary | None = None) -> str:
     """HTML of a timeline that is not live: a picture of the core below a hint, and a summary.
 
@@ -140,17 +149,26 @@ def figure(picture: str) -> str:
 
 
 def image(picture: str) -> str:
-    """Wraps a picture of the core as an image, which sanitisers of untrusted notebooks keep.
+    """Wraps a timeline or a chart of the core as an image, which sanitisers of notebooks keep.
 
     They remove SVG elements, and leave the names of the tracks as one word.
     """
+    if chart := _CHART.match(picture):  # has its own colours
+        return _image(chart, picture)
     match = _SVG.match(picture)
     if match is None:
         return ""
-    size = f"width='{match['width']}' height='{match['height']}'"
-    rest = match["rest"].replace('width="100%"', size, 1).replace(">", f">{_IMAGE_STYLE}", 1)
-    address = quote(f"<svg xmlns='http://www.w3.org/2000/svg'{rest}", safe=_SAFE)
-    return figure(f'<img {size} alt="{match["label"]}" src="data:image/svg+xml,{address}">')
+    rest = match["rest"].replace('width="100%"', _size(match), 1).replace(">", f">{_IMAGE_STYLE}", 1)
+    return _image(match, f"<svg xmlns='http://www.w3.org/2000/svg'{rest}")
+
+
+def _image(match: re.Match[str], picture: str) -> str:
+    address = quote(picture, safe=_SAFE)
+    return figure(f'<img {_size(match)} alt="{match["label"]}" src="data:image/svg+xml,{address}">')
+
+
+def _size(match: re.Match[str]) -> str:
+    return f"width='{match['width']}' height='{match['height']}'"
 
 
 def _tables(summary: Summary) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from kinetoscope import _native
 from kinetoscope._analysis.protocol import decoded
 from kinetoscope._io.atomic import write_bytes
-from kinetoscope._report.page import num_removed, page_with, report_request, static_page
+from kinetoscope._report.page import Unread, num_removed, page_with, report_request, static_page
 from kinetoscope._report.size_limit import Ranked, expect_size, fitting_page
 
 if TYPE_CHECKING:
@@ -23,21 +23,25 @@ MAX_TIMELINES = 16
 
 
 def write_job_report(
-    members: Sequence[Member],
-    job: _native.GatheredJob,
+    gathered: tuple[Sequence[Member], _native.GatheredJob],
     path: str | os.PathLike[str],
     title: str,
     max_size: int | str | None,
     *,
     static: bool,
+    unread: Unread,
 ) -> Path:
-    """Writes the report of all members, with the timelines of a few. Raises OSError on failure."""
+    """Writes the report of all members, with the timelines of a few. Raises OSError on failure.
+
+    `unread` are files of the job that could not be read.
+    """
+    members, job = gathered
     shown = [members[at] for at, _ in job.shown_ranks()] or members[:1]
     traces = [(member.rank, member.trace) for member in shown]
 
     def body(carried: Ranked, left_out: Mapping[str, int]) -> str:
         natives = [("", rank, trace._native) for rank, trace in carried]  # noqa: SLF001 - sessions are built from native traces
-        request = json.dumps(report_request(carried, title, left_out)).encode()
+        request = json.dumps(report_request(carried, title, left_out, unread)).encode()
         answer: str = decoded(job.report(_native.Session(natives), request)).data["html"]
         return answer
 

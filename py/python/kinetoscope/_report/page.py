@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
+from collections.abc import Sequence
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -21,23 +22,36 @@ from kinetoscope._io.atomic import write_bytes
 from kinetoscope._report.size_limit import Ranked, expect_size, fitting_page
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
+
+Unread = Sequence[tuple[str, str]]
+"""Names of files that could not be read, each with the reason."""
 
 _SLOT = "<!-- kinetoscope -->"
 """As in `wasm/build/page.mjs`."""
 
 
 def write_report(
-    traces: Ranked, path: str | os.PathLike[str], title: str, max_size: int | str | None = None, *, static: bool = False
+    traces: Ranked,
+    path: str | os.PathLike[str],
+    title: str,
+    max_size: int | str | None = None,
+    *,
+    static: bool = False,
+    unread: Unread = (),
 ) -> Path:
-    """Writes the report under a temporary name, then renames it. Raises OSError on failure."""
+    """Writes the report under a temporary name, then renames it. Raises OSError on failure.
+
+    `unread` are files of a job that could not be read.
+    """
     traces = with_companions(traces)
 
     def page(carried: Ranked, snapshots: Sequence[bytes]) -> str:
-        return _report_page(traces, title, snapshots, {} if carried is traces else num_removed(carried))
+        left_out = {} if carried is traces else num_removed(carried)
+        return page_with(title, _body(traces, title, left_out, unread), traces, snapshots)
 
     if static:
-        return write_bytes(path, expect_size(static_page(title, _body(traces, title, {})), max_size))
+        return write_bytes(path, expect_size(static_page(title, _body(traces, title, {}, unread)), max_size))
     return write_bytes(path, fitting_page(traces, max_size, page))
 
 
@@ -51,15 +65,10 @@ def with_companions(traces: Ranked) -> Ranked:
     return [*traces, *((rank, companion.trace) for rank, trace in traces for companion in trace.companions)]
 
 
-def report_page(traces: Ranked, title: str) -> str:
+def report_page(traces: Ranked, title: str, unread: Unread = ()) -> str:
     """Builds the report of `traces` and their companions, with their snapshots for the timeline."""
     every = with_companions(traces)
-    return _report_page(every, title, [trace.snapshot() for _, trace in every], {})
-
-
-def _report_page(traces: Ranked, title: str, snapshots: Sequence[bytes], left_out: Mapping[str, int]) -> str:
-    """Builds a report. Snapshots may have fewer details; `left_out` counts the removals by kind."""
-    return page_with(title, _body(traces, title, left_out), traces, snapshots)
+    return page_with(title, _body(every, title, {}, unread), every, [trace.snapshot() for _, trace in every])
 
 
 def page_with(title: str, body: str, traces: Ranked, snapshots: Sequence[bytes]) -> str:
@@ -68,14 +77,17 @@ def page_with(title: str, body: str, traces: Ranked, snapshots: Sequence[bytes])
     return page_of(title, body, "".join(data))
 
 
-def _body(traces: Ranked, title: str, left_out: Mapping[str, int]) -> str:
-    body: str = ask(_session(traces), report_request(traces, title, left_out)).data["html"]
+def _body(traces: Ranked, title: str, left_out: Mapping[str, int], unread: Unread) -> str:
+    body: str = ask(_session(traces), report_request(traces, title, left_out, unread)).data["html"]
     return body
 
 
-def report_request(traces: Ranked, title: str, left_out: Mapping[str, int]) -> dict[str, Any]:
-    """Returns the request for the body of a report; `traces` are those of the timeline."""
-    return {"type": "report", "title": title, "facts": _facts(traces), "left_out": left_out}
+def report_request(traces: Ranked, title: str, left_out: Mapping[str, int], unread: Unread) -> dict[str, Any]:
+    """Returns the request for the body of a report; `traces` are those of the timeline.
+
+    Snapshots may have fewer details than the traces; `left_out` counts the removals by kind.
+    """
+    return {"type": "report", "title": title, "facts": _facts(traces), "left_out": left_out, "unread": unread}
 
 
 def num_removed(traces: Ranked) -> dict[str, int]:

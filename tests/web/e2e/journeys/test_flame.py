@@ -134,3 +134,89 @@ def test_a_slow_rank_against_the_median(visit: Visit, snap: Snap, tmp_path: Path
     assert ("+" if rows[0][1] > 0 else "−") in page.locator(FRAME).inner_text()
     snap(timeline, "flame-against-median")
     assert f"from rank {median} (median) to rank {slow}" in page.locator("#flame").inner_text()
+
+
+def test_the_graph_is_as_it_was_left(reported: Reported, visit: Visit) -> None:
+    _, report = reported("training")
+    timeline = visit(report)
+    page = opened(timeline)
+    page.locator(".ks-flame-choices select").nth(1).select_option("host_ns")
+    page.keyboard.press("/")
+    page.keyboard.type("aten")
+    for key in ("Enter", "Escape", "Enter"):
+        page.keyboard.press(key)
+    page.get_by_role("button", name="Callees").click()
+    page.locator(".ks-flame-crumbs", has_text="callees of").wait_for()
+    page.keyboard.press("ArrowDown")
+    left = page.locator(".ks-flame").inner_text()
+    weight = page.locator(".ks-flame-choices select").nth(1)
+    page.keyboard.press("t")
+    timeline.settle()
+    assert page.locator(".ks-flame").count() == 0
+    page.keyboard.press("e")
+    page.locator(".ks-flame").wait_for()
+    assert page.locator(".ks-flame").inner_text() == left
+    assert weight.input_value() == "host_ns"
+    page.keyboard.press("e")
+    timeline.focus().press("r")
+    timeline.focus().press("e")
+    expect(page.locator(".ks-flame-crumbs")).not_to_contain_text("callees of")
+
+
+def test_enter_walks_through_the_hits(reported: Reported, visit: Visit) -> None:
+    trace, report = reported("training")
+    timeline = visit(report)
+    page = opened(timeline)
+    names = [name for (name,) in trace.flamegraph().select("name").rows()]
+    count = sum("aten::add" in name for name in names)
+    assert count > 2
+    page.keyboard.press("/")
+    page.keyboard.type("aten::add")
+    hits, chosen = page.locator(".ks-flame-choices .ks-hits"), page.locator(".ks-flame-name")
+    for key, at in (("Enter", 1), ("Enter", 2), ("Shift+Enter", 1), ("Shift+Enter", count)):
+        page.keyboard.press(key)
+        expect(hits).to_contain_text(f"{at} of {count} ·")
+        assert "aten::add" in str(chosen.get_attribute("title"))
+
+
+def test_the_hovered_frame_is_told_beside_the_chosen_one(reported: Reported, visit: Visit) -> None:
+    trace, report = reported("training")
+    timeline = visit(report)
+    page = opened(timeline)
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowDown")
+    names = page.locator(".ks-flame-name")
+    chosen = names.get_attribute("title")
+    box = page.locator(".ks-flame-picture canvas").bounding_box()
+    page.mouse.move(box["x"] + box["width"] / 20, box["y"] + 9)
+    (first,) = trace.flamegraph().select("name").rows()[0]
+    expect(names).to_have_count(2)
+    assert [name.get_attribute("title") for name in names.all()] == [first, chosen]
+    expect(page.locator(".ks-flame-hovered")).to_be_in_viewport()
+    expect(page.get_by_role("button", name="Callers")).to_be_visible()
+
+
+def test_a_long_name_leaves_room_to_close_it(reported: Reported, visit: Visit) -> None:
+    trace, report = reported("training")
+    timeline = visit(report)
+    page = opened(timeline)
+    page.set_viewport_size({"width": 420, "height": 800})
+    page.keyboard.press("/")
+    page.keyboard.insert_text(max((name for (name,) in trace.flamegraph().select("name").rows()), key=len))
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name="Callees").click()
+    crumb = page.get_by_role("button", name="callees of")
+    text, mark = crumb.evaluate(
+        """crumb => [...crumb.childNodes].filter(node => node.textContent.trim()).slice(0, 2).map(node => {
+            const range = document.createRange();
+            range.selectNode(node);
+            const { left, right } = (node.getBoundingClientRect ? node : range).getBoundingClientRect();
+            return [left, right, node.scrollWidth > node.clientWidth && getComputedStyle(node).textOverflow];
+        })"""
+    )
+    box = crumb.bounding_box()
+    assert text[2] == "ellipsis"
+    assert box["x"] <= text[0] < text[1] <= mark[0] < mark[1] <= box["x"] + box["width"]
+    assert box["width"] > 150
+    crumb.click()
+    expect(crumb).to_have_count(0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -61,6 +62,28 @@ def test_a_search_leads_to_the_memory_at_that_moment(page: Any, snapshot: ks.Mem
     expect(page.locator("#state tbody tr")).to_have_count(len(snapshot.memory_state(row)))
 
 
+def stack_of(snapshot: ks.MemorySnapshot, stack_id: int) -> list[str]:
+    """The lines of a stack, innermost first."""
+    frames = snapshot.frames.select("stack_id", "depth", "function", "file", "line").rows()
+    mine = sorted((row[1:] for row in frames if row[0] == stack_id), key=lambda row: row[0])
+    place = [(function or "", file or "", "" if line is None else f":{line}") for _, function, file, line in mine]
+    return [f"{function} ({file}{line})" for function, file, line in place]
+
+
+def test_rows_of_events_open_their_stack(page: Any, snapshot: ks.MemorySnapshot) -> None:
+    row = page.locator("#events tbody tr").nth(20)
+    button = row.get_by_role("button", name="Stack", exact=True)
+    button.press("Enter")
+    expect(button).to_have_attribute("aria-expanded", "true")
+    (stack,) = snapshot.actions.select("stack_id").rows()[int(row.get_attribute("data-row"))]
+    lines = row.locator("pre").inner_text().splitlines()
+    # Names of more than a thousand characters are cut in their middle.
+    assert [line[:600] for line in lines] == [line[:600] for line in stack_of(snapshot, int(stack))]
+    assert len(lines) > 1
+    button.press("Enter")
+    expect(row.locator("pre")).to_have_count(0)
+
+
 def test_it_works_by_keys_alone(page: Any) -> None:
     before = picture(page, "state")
     page.get_by_role("button", name="Peak", exact=True).press("Enter")
@@ -114,3 +137,79 @@ def test_later_pages_of_events(page: Any, snapshot: ks.MemorySnapshot) -> None:
     assert shown == list(range(len(snapshot.actions)))
     earlier.click()
     expect(page.locator("#events caption")).to_contain_text("1,001 to 1,100")
+
+
+def test_the_slider_follows_the_moment(page: Any, snapshot: ks.MemorySnapshot) -> None:
+    slider = page.get_by_role("slider")
+    actions = snapshot.actions.select("action", "time_ns").rows()
+    (peak,) = snapshot.memory().select("peak_ns").rows()[0]
+    for name in ("End", "Peak", "Failure"):
+        page.get_by_role("button", name=name, exact=True).click()
+        at = int(slider.input_value())
+        if name == "Peak":
+            assert actions[at][1] == peak
+            # After this action the state is that of the peak.
+            assert snapshot.memory_state(at).rows() == snapshot.memory_state("peak").rows()
+        else:
+            last = len(actions) - 1
+            assert at == (last if name == "End" else max(row for row, (kind, _) in enumerate(actions) if kind == "oom"))
+
+
+def test_a_band_tells_its_allocation(page: Any, snapshot: ks.MemorySnapshot) -> None:
+    bands = page.locator("[data-fragment=bands]")
+    widest = bands.locator("rect[data-row]").evaluate_all(
+        """all => all.map((one, at) => [one.getAttribute("width") * one.getAttribute("height"), at])
+            .sort((a, b) => b[0] - a[0])[0][1]"""
+    )
+    band = bands.locator("rect[data-row]").nth(widest)
+    band.scroll_into_view_if_needed()
+    band.hover()
+    tip, kept = page.locator(".ks-tip"), page.locator("pre[aria-live]")
+    expect(tip).to_be_in_viewport()
+    hovered = tip.inner_text().splitlines()
+    expect(kept).to_be_hidden()
+    band.click()
+    site, facts, *stack = kept.inner_text().splitlines()
+    found = re.fullmatch(
+        r"[\d.]+ [KMG]iB \((\d+) bytes\), ([a-z ]+), from (?:action (\d+)|before the first action) "
+        r"to (?:action (\d+)|the end)(?:, for (\d+) actions?)?",
+        facts,
+    )
+    assert found, facts
+    size, _, first, last, long = found.groups()
+    if first is not None:
+        actions = snapshot.actions.select("size_bytes", "stack_id").rows()
+        assert actions[int(first)][0] == int(size)
+        assert stack == stack_of(snapshot, int(actions[int(first)][1]))
+        assert last is None or int(last) - int(first) == int(long)
+    assert hovered[: 2 + min(len(stack), 6)] == [site, facts, *stack[:6]]
+    page.mouse.move(0, 0)
+    expect(tip).to_be_hidden()
+    expect(kept).to_be_visible()
+    bands.focus()
+    page.keyboard.press("ArrowRight")
+    expect(kept).not_to_have_text("\n".join([site, facts, *stack]))
+    page.get_by_role("button", name="By time").press("Enter")
+    bands.focus()
+    page.keyboard.press("ArrowRight")
+    expect(kept).to_contain_text(re.compile(r"from [^,]* (?:ns|µs|ms|s|0) to "))
+
+
+def test_names_of_a_file_are_only_text(browser: Any, tmp_path: Path) -> None:
+    evil = "<img src=x onerror=alert(1)>"
+    frames = [{"name": evil, "filename": evil, "line": 1}]
+    actions = [
+        {"action": kind, "time_us": time, "addr": 1, "size": 4096, "frames": frames}
+        for time, kind in enumerate(["alloc", "free_completed"])
+    ]
+    path = tmp_path / "evil.json"
+    path.write_text(json.dumps({"segments": [], "device_traces": [actions]}))
+    page = browser.new_page()
+    page.goto(ks.read(path).report(tmp_path / "evil.html").as_uri())
+    page.locator(".ks-controls").first.wait_for()
+    page.locator("[data-fragment=bands]").focus()
+    page.keyboard.press("ArrowRight")
+    page.get_by_role("button", name="Stack", exact=True).first.click()
+    assert [lines.count(evil) for lines in page.locator("pre:visible").all_inner_texts()] == [4, 2]
+    assert page.locator("img").count() == 0
+    page.close()

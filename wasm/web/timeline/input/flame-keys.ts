@@ -1,7 +1,6 @@
 import type { Flame } from "../flame";
 import { visitFrame } from "../flame-links";
 import { type FlameTree, NONE } from "../flame-tree";
-import { LEVEL_HEIGHT } from "../paint/flame";
 import type { Timeline } from "../timeline";
 
 const ZOOM = 1.35;
@@ -45,8 +44,7 @@ function step(flame: Flame, next: (tree: FlameTree, row: number) => number): voi
   const tree = flame.tree.value;
   if (!tree || tree.levels.length === 0) return;
   const row = flame.chosen.value === NONE ? 0 : next(tree, flame.chosen.value);
-  flame.select(row);
-  flame.viewport.scrollTo(Math.max(0, ((tree.frames.depth[row] as number) - 4) * LEVEL_HEIGHT), true);
+  flame.reveal(row);
 }
 
 function back(flame: Flame): void {

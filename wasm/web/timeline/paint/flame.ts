@@ -2,12 +2,10 @@ import { css, mix, parseColor } from "../../base/color";
 import { colorCode } from "../../base/palette";
 import type { Scale } from "../../base/scale";
 import type { TextFitter } from "../../base/text";
+import { LEVEL_HEIGHT } from "../flame";
 import { type FlameTree, NONE } from "../flame-tree";
 import type { Look } from "../look";
 import { FONT_SIZE } from "./scene";
-
-/** Distance from one level to the next, in CSS pixels. */
-export const LEVEL_HEIGHT = 19;
 
 const MIN_TEXT = 20;
 const PADDING = 4;

@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { formatShare } from "../../base/format";
+import { formatCount, formatShare } from "../../base/format";
 import type { FlameOptions } from "../../source/flame";
 import type { FlamePart } from "../flame";
 import type { Timeline } from "../timeline";
@@ -34,6 +34,7 @@ export function FlameChoices({ timeline, search }: Props): JSX.Element {
   const options = useCell(flame.options);
   const tree = useCell(flame.tree);
   const found = useCell(flame.search);
+  const chosen = useCell(flame.chosen);
   const weight = tree?.frames.weight_name ?? options.weight ?? "device_ns";
   return (
     <div class="ks-flame-choices">
@@ -98,13 +99,19 @@ export function FlameChoices({ timeline, search }: Props): JSX.Element {
           ref={search}
           type="text"
           placeholder="Search frames  /"
+          title="Enter goes to the next hit, Shift+Enter to the one before"
           aria-label="Search frames"
           autocomplete="off"
           spellcheck={false}
           value={found?.text ?? ""}
           onInput={(event) => flame.find(event.currentTarget.value)}
         />
-        {found && tree && <span class="ks-hits">{formatShare(found.weight, tree.frames.total)}</span>}
+        {found && tree && (
+          <span class="ks-hits">
+            {found.rows.includes(chosen) && `${formatCount(found.rows.indexOf(chosen) + 1)} of `}
+            {formatCount(found.rows.length)} · {formatShare(found.weight, tree.frames.total)}
+          </span>
+        )}
       </search>
       <IconButton icon="close" label="Back to the timeline (e)" onClick={() => flame.close()} />
     </div>

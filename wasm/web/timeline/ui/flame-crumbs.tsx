@@ -28,11 +28,13 @@ export function FlameCrumbs({ flame, leave }: Props): JSX.Element {
     <div class="ks-flame-crumbs">
       {focus !== undefined && <Focus flame={flame} text={`${direction ?? "callees"} of ${focus}`} leave={leave} />}
       <button type="button" class="ks-button" onClick={() => zoom(NONE)}>
-        {flame.words(total)} {change ? "before and after" : "in all"}
+        <span>
+          {flame.words(total)} {change ? "before and after" : "in all"}
+        </span>
       </button>
       {flame.widest.slice(-MOST).map((row) => (
         <button key={row} type="button" class="ks-button" title={tree.name(row)} onClick={() => zoom(row)}>
-          › {tree.label(row)}
+          <span>› {tree.label(row)}</span>
         </button>
       ))}
       {unknown > 0 && (
@@ -52,17 +54,16 @@ interface FocusProps {
 
 /** The name that the graph begins with; a click shows all frames again. */
 function Focus({ flame, text, leave }: FocusProps): JSX.Element {
-  const box = useLeaving<HTMLSpanElement>(leave);
+  const box = useLeaving<HTMLButtonElement>(leave);
   return (
-    <span ref={box}>
-      <button
-        type="button"
-        class="ks-button"
-        title="Show all frames (Escape)"
-        onClick={() => flame.choose({ focus: undefined })}
-      >
-        {text} ✕
-      </button>
-    </span>
+    <button
+      ref={box}
+      type="button"
+      class="ks-button"
+      title={`${text}\nShow all frames (Escape)`}
+      onClick={() => flame.choose({ focus: undefined })}
+    >
+      <span>{text}</span> ✕
+    </button>
   );
 }

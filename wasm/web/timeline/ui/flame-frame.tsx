@@ -1,6 +1,7 @@
 import type { JSX } from "preact";
 import type { Cell } from "../../base/cell";
 import { formatCount, formatShare } from "../../base/format";
+import type { Palette } from "../../base/palette";
 import { type Flame, NO_EVENT } from "../flame";
 import { visitFrame } from "../flame-links";
 import { type FlameTree, NONE } from "../flame-tree";
@@ -29,11 +30,33 @@ export function FlameFrame({ timeline, look, leave }: Props): JSX.Element {
       <div class="ks-flame-frame ks-note">Click a frame; double-click zooms; ↑ ↓ ← → choose; Backspace zooms out.</div>
     );
   }
+  const facts = { flame, tree, palette };
+  return (
+    <div class="ks-flame-frame">
+      {hovered !== NONE && hovered !== row && (
+        <div class="ks-flame-frame ks-flame-hovered">
+          <Facts {...facts} row={hovered} />
+        </div>
+      )}
+      <Facts {...facts} row={row} />
+      {chosen !== NONE && <FrameLinks timeline={timeline} tree={tree} row={row} leave={leave} />}
+    </div>
+  );
+}
+
+interface FactsProps {
+  readonly flame: Flame;
+  readonly tree: FlameTree;
+  readonly palette: Palette;
+  readonly row: number;
+}
+
+function Facts({ flame, tree, palette, row }: FactsProps): JSX.Element {
   const { weight, self, count, change, total } = tree.frames;
   const all = weight[row] as number;
   const calls = count?.[row] ?? 0;
   return (
-    <div class="ks-flame-frame">
+    <>
       <span class="ks-flame-name" title={tree.name(row)}>
         <i style={{ background: palette.fills[codeOf(tree, row)] ?? "" }} />
         <b>{tree.label(row)}</b> <small>{tree.kind(row) === "none" ? "" : tree.kind(row)}</small>
@@ -47,8 +70,7 @@ export function FlameFrame({ timeline, look, leave }: Props): JSX.Element {
       )}
       {self && <span>self {flame.words(self[row] as number)}</span>}
       {calls > 0 && <span>{formatCount(calls)} ×</span>}
-      {chosen !== NONE && <FrameLinks timeline={timeline} tree={tree} row={row} leave={leave} />}
-    </div>
+    </>
   );
 }
 

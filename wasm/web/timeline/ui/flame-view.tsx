@@ -43,6 +43,7 @@ function OpenFlame({ timeline, look, leave }: Props): JSX.Element {
     event.stopPropagation();
     if (event.target === box.current) onKey(event);
     else if (event.key === "Escape") box.current?.focus();
+    else if (event.key === "Enter" && event.target === search.current) flame.nextHit(event.shiftKey ? -1 : 1);
   };
   const back = () => box.current?.focus({ preventScroll: true });
   const onKey = (event: KeyboardEvent) => {

@@ -111,7 +111,7 @@ impl<'a> HtaFrame<'a> {
             sides[side_of[at]].insert(row.correlation, at as u32);
         }
         let positions = &self.trace.events.position;
-        let is_told: Vec<bool> = self.rows.iter().map(|row| positions[row.event as usize] > 0).collect();
+        let is_told: Vec<bool> = self.rows.iter().map(|row| positions.at(row.event as usize) > 0).collect();
         for (at, row) in self.rows.iter_mut().enumerate() {
             let partner = sides[1 - side_of[at]].get(&row.correlation).copied();
             row.partner = partner.filter(|other| row.correlation != -1 && is_told[*other as usize]);
@@ -144,14 +144,14 @@ fn rows_of(trace: &Trace) -> Vec<HtaEvent> {
     let mut names = TextCache::new(&trace.strings, NameFacts::of);
     let mut categories = TextCache::new(&trace.strings, CategoryFacts::of);
     let row_of = |row: usize| {
-        let category = categories.of(events.category[row]);
-        category.is_row.then(|| row_of(trace, row, names.of(events.name[row]), category))
+        let category = categories.of(events.category.at(row));
+        category.is_row.then(|| row_of(trace, row, names.of(events.name.at(row)), category))
     };
     (0..events.len()).filter_map(row_of).collect()
 }
 
 fn row_of(trace: &Trace, row: usize, name: NameFacts, category: CategoryFacts) -> HtaEvent {
-    let (start, end) = rounded(trace.events.start[row].0.saturating_sub(trace.base_ns), trace.events.dur[row].0);
+    let (start, end) = rounded(trace.events.start.at(row).0.saturating_sub(trace.base_ns), trace.events.dur.at(row).0);
     let integer = |key| trace.args.integer(&trace.strings, trace.events.args(row), key).unwrap_or(-1);
     HtaEvent {
         event: row as u32,

@@ -6,7 +6,7 @@ use crate::analyze::critical_path::graph::{PathGraph, PathNode};
 use crate::analyze::critical_path::longest::longest;
 use crate::analyze::critical_path::path::CriticalPath;
 use crate::analyze::selection::Selection;
-use crate::id::OptionalColumn;
+use crate::column::OptionalColumn;
 use crate::sort;
 use crate::time::Ts;
 

@@ -20,7 +20,7 @@ pub(super) fn queue(frame: &HtaFrame<'_>) -> Vec<Option<i64>> {
     for at in &begun {
         streams.entry(rows[*at].correlation).or_default().push(rows[*at].stream);
     }
-    let start = |at: usize| frame.trace.events.start[rows[at].event as usize].0;
+    let start = |at: usize| frame.trace.events.start.at(rows[at].event as usize).0;
     let mut points = Vec::new();
     for at in launches {
         let streams = streams.get(&rows[at].correlation).into_iter().flatten();

@@ -36,7 +36,7 @@ fn by_track<'a>(frame: &HtaFrame<'a>) -> impl Iterator<Item = (&'a Track, Vec<u3
     let trace = frame.trace;
     let mut tracks = vec![Vec::new(); trace.tracks.len()];
     for (at, row) in frame.rows.iter().enumerate().filter(|(_, row)| row.is_looked_at()) {
-        tracks[trace.events.track[row.event as usize].index()].push(at as u32);
+        tracks[trace.events.track.at(row.event as usize).index()].push(at as u32);
     }
     trace.tracks.iter().zip(tracks).filter(|(_, rows)| !rows.is_empty())
 }
@@ -50,7 +50,7 @@ fn number(frame: &HtaFrame<'_>, text: StrId) -> Result<i64, String> {
 fn backward_thread(frame: &HtaFrame<'_>) -> Option<(StrId, StrId)> {
     let only = |is_named: fn(NameFacts) -> bool| {
         let is_of_pass = |row: &&HtaEvent| row.is_looked_at() && row.category.tells_pass && is_named(row.name);
-        let thread = |row: &HtaEvent| frame.trace.track(frame.trace.events.track[row.event as usize]).thread;
+        let thread = |row: &HtaEvent| frame.trace.track(frame.trace.events.track.at(row.event as usize)).thread;
         let mut threads = frame.rows.iter().filter(is_of_pass).map(thread);
         let first = threads.next()?;
         threads.all(|thread| thread == first).then_some(first)

@@ -11,8 +11,8 @@ use crate::table::TableColumn;
 use crate::view::report::edit_counts::edits;
 use crate::view::report::report_frame::ReportFrame;
 use crate::view::report::requests::OPTIONS;
-use crate::view::report::source::{ReportResult, frame};
-use crate::view::report::trust::heading;
+use crate::view::report::source::{ReportResult, UnreadFile, frame};
+use crate::view::report::trust;
 use crate::view::report::words::title;
 
 const MAX_ROWS: usize = 10_000;
@@ -38,6 +38,7 @@ pub(super) fn state(contents: &DigestContents<'_>) -> VerdictState {
 pub(super) fn blocks(contents: &DigestContents<'_>) -> ReportResult<Vec<DigestBlock>> {
     let command = contents.commands.analysis(known_analysis("problems").name, "");
     let mut items = vec![verdict(contents)];
+    items.extend(contents.source.unread().iter().take(MAX_PROBLEMS).map(unread));
     items.extend(notes(contents));
     let problems = frame(&*contents.source.ask(known_analysis("problems").name, OPTIONS)?, PROBLEMS.name, MAX_ROWS)?;
     let complete = Some(VerdictState::Complete.name());
@@ -54,18 +55,27 @@ pub(super) fn blocks(contents: &DigestContents<'_>) -> ReportResult<Vec<DigestBl
 }
 
 fn verdict(contents: &DigestContents<'_>) -> DigestItem {
-    let state = state(contents);
+    let (state, heading) = trust::verdict(contents.source);
     let words = match state {
         VerdictState::Complete if lacks_collectives(contents) => {
-            format!("{} Ranks lack collectives, though: see Communication.", heading(state))
+            format!("{heading} Ranks lack collectives, though: see Communication.")
         }
-        VerdictState::Complete => format!("{} Nothing is known to be missing or impossible.", heading(state)),
-        _ => heading(state).to_owned(),
+        VerdictState::Complete => format!("{heading} Nothing is known to be missing or impossible."),
+        _ => heading.to_owned(),
     };
     DigestItem::new(0).with("state", "", DigestValue::Words(state.name().to_owned())).with(
         "meaning",
         "",
         DigestValue::Words(words),
+    )
+}
+
+/// A file of the job that could not be read.
+fn unread((name, reason): &UnreadFile) -> DigestItem {
+    DigestItem::new(1).with("unread_file", "unread file", DigestValue::Quoted(name.clone())).line(
+        "reason",
+        "",
+        Some(DigestValue::Quoted(reason.clone())),
     )
 }
 
@@ -79,9 +89,6 @@ fn lacks_collectives(contents: &DigestContents<'_>) -> bool {
 /// Notes on edits, and on iterations that are left out.
 fn notes(contents: &DigestContents<'_>) -> Vec<DigestItem> {
     let note = |words: String| DigestItem::new(2).with("note", "", DigestValue::Words(words));
-    if contents.source.is_job() {
-        return missing_ranks(contents).map(note).into_iter().collect();
-    }
     let Some(linked) = contents.source.single() else { return Vec::new() };
     let mut notes: Vec<_> =
         edits(&linked.trace).into_iter().map(|(kind, count)| note(format!("{}: {count} rows", title(&kind)))).collect();
@@ -95,14 +102,6 @@ fn notes(contents: &DigestContents<'_>) -> Vec<DigestItem> {
         )));
     }
     notes
-}
-
-/// Tells how many ranks of a job have no trace, where the traces tell how many there are.
-fn missing_ranks(contents: &DigestContents<'_>) -> Option<String> {
-    let all = contents.source.facts().filter_map(|(_, facts)| facts.recording.num_ranks).max()?;
-    let known = sort::distinct(contents.source.facts().filter_map(|(rank, _)| rank)).len() as i64;
-    let is_each_known = contents.source.facts().all(|(rank, _)| rank.is_some());
-    (is_each_known && known < all).then(|| format!("Traces are of {known} of {all} ranks: the others are not counted"))
 }
 
 /// Rows of the same problem on several ranks, told in the same words, in the order of the table.

@@ -40,10 +40,13 @@ use digest_contents::DigestContents;
 pub use snapshot_use::{digest_of_growth, digest_of_snapshot};
 
 /// The digest of a trace or a job.
-pub(in crate::view) fn answer(screen: &Screen<'_>, form: DigestForm, max_chars: usize) -> Result<Response, Error> {
-    let source = ReportSource::of(screen);
+pub(in crate::view) fn answer(
+    source: &ReportSource<'_>,
+    form: DigestForm,
+    max_chars: usize,
+) -> Result<Response, Error> {
     let extent = source.extent().filter(|_| !source.is_job());
-    let mut contents = DigestContents::new(&source, DigestCommands::of_one().trimmed(extent));
+    let mut contents = DigestContents::new(source, DigestCommands::of_one().trimmed(extent));
     let state = completeness::state(&contents);
     let blocks = completeness::blocks(&contents);
     contents.add("completeness", "Completeness", blocks);

@@ -1,0 +1,91 @@
+//! A column of durations.
+
+use rustc_hash::FxHashMap;
+
+use super::chunked::Chunked;
+use crate::time::Dur;
+
+/// Durations, four bytes each where they are shorter than 4.3 seconds.
+#[derive(Debug, Clone, Default)]
+pub struct Durs {
+    short: Chunked<u32>,
+    /// The others, by row.
+    long: FxHashMap<u32, Dur>,
+}
+
+/// Marks a duration that is among the others.
+const LONG: u32 = u32::MAX;
+
+impl Durs {
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        self.short.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.short.is_empty()
+    }
+
+    /// The duration of a row.
+    #[inline]
+    pub fn at(&self, row: usize) -> Dur {
+        match self.short[row] {
+            LONG => self.long.get(&(row as u32)).copied().unwrap_or_default(),
+            short => Dur(i64::from(short)),
+        }
+    }
+
+    /// Sets the duration of a row.
+    #[inline]
+    pub fn set(&mut self, row: usize, dur: Dur) {
+        let short = u32::try_from(dur.0).unwrap_or(LONG);
+        self.short[row] = short;
+        if short == LONG {
+            self.long.insert(row as u32, dur);
+        }
+    }
+
+    /// Adds a row.
+    #[inline]
+    pub fn push(&mut self, dur: Dur) {
+        self.short.push(LONG);
+        self.set(self.len() - 1, dur);
+    }
+
+    /// All durations.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = Dur> + DoubleEndedIterator + '_ {
+        (0..self.len()).map(|row| self.at(row))
+    }
+}
+
+impl FromIterator<Dur> for Durs {
+    fn from_iter<I: IntoIterator<Item = Dur>>(durs: I) -> Self {
+        let mut column = Self::default();
+        durs.into_iter().for_each(|dur| column.push(dur));
+        column
+    }
+}
+
+impl PartialEq for Durs {
+    fn eq(&self, other: &Self) -> bool {
+        self.iter().eq(other.iter())
+    }
+}
+
+impl Eq for Durs {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_of_any_length_come_back() {
+        let lengths = [0, 1, 4_294_967_294, 4_294_967_295, i64::MAX, -1].map(Dur);
+        let mut column: Durs = lengths.into_iter().collect();
+        assert_eq!(column.iter().collect::<Vec<_>>(), lengths);
+        column.set(4, Dur(3));
+        column.set(0, Dur(1 << 40));
+        assert_eq!((column.at(0), column.at(4)), (Dur(1 << 40), Dur(3)));
+    }
+}
