@@ -84,3 +84,8 @@ def test_ranks_have_panels_of_their_own(tmp_path: Path) -> None:
         trace_of(tmp_path / f"rank{rank}.json", [(512 << rank, 1), (-(512 << rank), 1)], 0, rank)
     svg = ks.read_dir(tmp_path).memory().plot("memory_bands").svg
     assert "rank 0, window 0, cuda:0: 512 B at the peak; rank 1, window 0, cuda:0: 1 KiB at the peak" in svg
+
+
+def test_the_device_with_most_memory_comes_first(data: Path) -> None:
+    rows = bands(ks.read(data / "memory_cuda/kineto_trace_0.json.gz"))
+    assert list(dict.fromkeys(row["device"] for row in rows)) == ["cuda:0", "cpu"]

@@ -1,5 +1,7 @@
 //! Stacks the allocations of a trace over time, each as a band.
 
+use std::cmp::Reverse;
+
 use super::allocation::Allocation;
 use super::band_stack::BandSource;
 use super::bands::{BandName, MemoryBandRow, rows};
@@ -10,6 +12,7 @@ use super::origin::UNKNOWN;
 use super::owner::module;
 use super::row::MemoryRow;
 use crate::analyze::selection::Selection;
+use crate::sort;
 use crate::sorted_map::SortedMap;
 use crate::time::add_ns;
 
@@ -74,7 +77,13 @@ pub(super) fn bands(
     let rows = |((kind, number), all): (MemoryDevice, DeviceSources)| {
         rows((kind, Some(number)), &all.sources, all.ends.unwrap_or_default(), &name)
     };
-    of_device.into_vec().into_iter().flat_map(rows).collect()
+    // The device whose memory matters first: a host may hold a few bytes beside it.
+    let peak = |device: &MemoryDevice| {
+        devices.iter().find(|row| row.device == *device).map_or(0, |row| row.peak_allocated_bytes)
+    };
+    let mut all = of_device.into_vec();
+    sort::by_key(&mut all, |(device, _)| Reverse(peak(device)));
+    all.into_iter().flat_map(rows).collect()
 }
 
 /// The line of Python, or else the module or the operator.
