@@ -82,9 +82,9 @@ impl<T> IndexMut<usize> for Chunked<T> {
 
 impl<T> FromIterator<T> for Chunked<T> {
     fn from_iter<I: IntoIterator<Item = T>>(values: I) -> Self {
-        let mut column = Self::default();
-        values.into_iter().for_each(|value| column.push(value));
-        column
+        let mut values = values.into_iter();
+        let chunks = std::iter::from_fn(|| Some(values.by_ref().take(CHUNK).collect::<Vec<_>>()));
+        Self { chunks: chunks.take_while(|chunk| !chunk.is_empty()).collect() }
     }
 }
 

@@ -17,6 +17,14 @@ pub struct Durs {
 const LONG: u32 = u32::MAX;
 
 impl Durs {
+    /// A column of these durations.
+    pub(crate) fn of(durs: &[Dur]) -> Self {
+        let short = durs.iter().map(|dur| u32::try_from(dur.0).unwrap_or(LONG)).collect();
+        let is_long = |(_, dur): &(usize, &Dur)| u32::try_from(dur.0).unwrap_or(LONG) == LONG;
+        let long = durs.iter().enumerate().filter(is_long).map(|(row, dur)| (row as u32, *dur)).collect();
+        Self { short, long }
+    }
+
     /// Number of rows.
     pub fn len(&self) -> usize {
         self.short.len()
@@ -31,9 +39,14 @@ impl Durs {
     #[inline]
     pub fn at(&self, row: usize) -> Dur {
         match self.short[row] {
-            LONG => self.long.get(&(row as u32)).copied().unwrap_or_default(),
+            LONG => self.long(row),
             short => Dur(i64::from(short)),
         }
+    }
+
+    #[cold]
+    fn long(&self, row: usize) -> Dur {
+        self.long.get(&(row as u32)).copied().unwrap_or_default()
     }
 
     /// Sets the duration of a row.
@@ -84,6 +97,7 @@ mod tests {
         let lengths = [0, 1, 4_294_967_294, 4_294_967_295, i64::MAX, -1].map(Dur);
         let mut column: Durs = lengths.into_iter().collect();
         assert_eq!(column.iter().collect::<Vec<_>>(), lengths);
+        assert_eq!(Durs::of(&lengths), column);
         column.set(4, Dur(3));
         column.set(0, Dur(1 << 40));
         assert_eq!((column.at(0), column.at(4)), (Dur(1 << 40), Dur(3)));

@@ -21,6 +21,17 @@ impl<H> Default for Handles<H> {
 }
 
 impl<H: Handle> Handles<H> {
+    /// A column of these handles.
+    pub(crate) fn of(handles: &[H]) -> Self {
+        let last_wide = handles.iter().rposition(|handle| handle.number() > u32::from(u16::MAX));
+        let high = &handles[..last_wide.map_or(0, |last| last + 1)];
+        Self {
+            low: handles.iter().map(|handle| halves(handle.number()).0).collect(),
+            high: high.iter().map(|handle| halves(handle.number()).1).collect(),
+            handle: PhantomData,
+        }
+    }
+
     /// Number of rows.
     pub fn len(&self) -> usize {
         self.low.len()
@@ -105,6 +116,7 @@ mod tests {
         let ids = [0, 7, 65_535, 65_536, 3, u32::MAX].map(StrId);
         let mut column: Handles<StrId> = ids.into_iter().collect();
         assert_eq!(column.iter().collect::<Vec<_>>(), ids);
+        assert_eq!(Handles::of(&ids), column);
         column.set(0, StrId(1 << 20));
         column.set(5, StrId(2));
         assert_eq!((column.at(0), column.at(1), column.at(5)), (StrId(1 << 20), StrId(7), StrId(2)));

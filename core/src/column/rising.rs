@@ -21,6 +21,21 @@ const BLOCK: usize = 64;
 const FAR: u16 = u16::MAX;
 
 impl Rising {
+    /// A column of these numbers.
+    pub(crate) fn of(numbers: &[u32]) -> Self {
+        let firsts: Vec<u32> = numbers.chunks(BLOCK).map(|block| block[0]).collect();
+        let mut far = FxHashMap::default();
+        let rise = |(row, number): (usize, &u32)| {
+            let rise = rise(firsts[row / BLOCK], *number);
+            if rise == FAR {
+                far.insert(row as u32, *number);
+            }
+            rise
+        };
+        let rises = numbers.iter().enumerate().map(rise).collect();
+        Self { firsts, rises, far }
+    }
+
     /// Number of rows.
     pub fn len(&self) -> usize {
         self.rises.len()
@@ -35,9 +50,14 @@ impl Rising {
     #[inline]
     pub fn at(&self, row: usize) -> u32 {
         match self.rises[row] {
-            FAR => self.far.get(&(row as u32)).copied().unwrap_or_default(),
+            FAR => self.far(row),
             rise => self.firsts[row / BLOCK] + u32::from(rise),
         }
+    }
+
+    #[cold]
+    fn far(&self, row: usize) -> u32 {
+        self.far.get(&(row as u32)).copied().unwrap_or_default()
     }
 
     /// The last number.
@@ -58,8 +78,7 @@ impl Rising {
     /// Sets the number of a row.
     #[inline]
     pub fn set(&mut self, row: usize, number: u32) {
-        let rise = number.checked_sub(self.firsts[row / BLOCK]).and_then(|rise| u16::try_from(rise).ok());
-        let rise = rise.unwrap_or(FAR);
+        let rise = rise(self.firsts[row / BLOCK], number);
         self.rises[row] = rise;
         if rise == FAR {
             self.far.insert(row as u32, number);
@@ -84,6 +103,12 @@ impl Rising {
         }
         (from < self.len() && self.at(from) == number).then_some(from)
     }
+}
+
+/// How much larger a number is than the first of its block.
+#[inline]
+fn rise(first: u32, number: u32) -> u16 {
+    number.checked_sub(first).and_then(|rise| u16::try_from(rise).ok()).unwrap_or(FAR)
 }
 
 impl FromIterator<u32> for Rising {
@@ -111,7 +136,8 @@ mod tests {
         let numbers = [5, 5, 6, 70_000, 65_540, 65_539, 4, u32::MAX, 0];
         let many = numbers.into_iter().chain((0..200).map(|at| at * 40_000));
         let mut column: Rising = many.clone().collect();
-        assert!(column.iter().eq(many));
+        assert!(column.iter().eq(many.clone()));
+        assert_eq!(Rising::of(&many.collect::<Vec<_>>()), column);
         column.set(3, 7);
         column.set(2, u32::MAX - 1);
         assert_eq!((column.at(2), column.at(3), column.at(7)), (u32::MAX - 1, 7, u32::MAX));

@@ -22,6 +22,21 @@ const BLOCK: usize = 64;
 const FAR: i32 = i32::MIN;
 
 impl Times {
+    /// A column of these times.
+    pub(crate) fn of(times: &[Ts]) -> Self {
+        let firsts: Chunked<Ts> = times.chunks(BLOCK).map(|block| block[0]).collect();
+        let mut far = FxHashMap::default();
+        let offset = |(row, time): (usize, &Ts)| {
+            let offset = offset(firsts[row / BLOCK], *time);
+            if offset == FAR {
+                far.insert(row as u32, *time);
+            }
+            offset
+        };
+        let offsets = times.iter().enumerate().map(offset).collect();
+        Self { firsts, offsets, far }
+    }
+
     /// Number of rows.
     pub fn len(&self) -> usize {
         self.offsets.len()
@@ -36,9 +51,14 @@ impl Times {
     #[inline]
     pub fn at(&self, row: usize) -> Ts {
         match self.offsets[row] {
-            FAR => self.far.get(&(row as u32)).copied().unwrap_or_default(),
+            FAR => self.far(row),
             offset => Ts(self.firsts[row / BLOCK].0.saturating_add(i64::from(offset))),
         }
+    }
+
+    #[cold]
+    fn far(&self, row: usize) -> Ts {
+        self.far.get(&(row as u32)).copied().unwrap_or_default()
     }
 
     /// The time of a row, if there is one.
@@ -49,8 +69,7 @@ impl Times {
     /// Sets the time of a row.
     #[inline]
     pub fn set(&mut self, row: usize, time: Ts) {
-        let offset = time.0.checked_sub(self.firsts[row / BLOCK].0).and_then(|offset| i32::try_from(offset).ok());
-        let offset = offset.unwrap_or(FAR);
+        let offset = offset(self.firsts[row / BLOCK], time);
         self.offsets[row] = offset;
         if offset == FAR {
             self.far.insert(row as u32, time);
@@ -76,6 +95,12 @@ impl Times {
     pub fn map(&mut self, replace: impl Fn(Ts) -> Ts) {
         *self = self.iter().map(replace).collect();
     }
+}
+
+/// How much later a time is than the first of its block.
+#[inline]
+fn offset(first: Ts, time: Ts) -> i32 {
+    time.0.checked_sub(first.0).and_then(|offset| i32::try_from(offset).ok()).unwrap_or(FAR)
 }
 
 impl FromIterator<Ts> for Times {
@@ -104,7 +129,8 @@ mod tests {
             [5, 4, 5 + i64::from(i32::MAX), 6 + i64::from(i32::MAX), i64::from(i32::MIN), i64::MAX, i64::MIN, 0];
         let times = edges.into_iter().chain((0..200).map(|at| at * 100_000_000)).map(Ts);
         let mut column: Times = times.clone().collect();
-        assert!(column.iter().eq(times));
+        assert!(column.iter().eq(times.clone()));
+        assert_eq!(Times::of(&times.collect::<Vec<_>>()), column);
         column.set(6, Ts(7));
         column.set(1, Ts(i64::MAX - 1));
         assert_eq!((column.at(1), column.at(6), column.get(7)), (Ts(i64::MAX - 1), Ts(7), Some(Ts(0))));

@@ -182,8 +182,8 @@ def test_a_snapshot_loads_faster_than_json(
         return text / snapshot
 
     found = [(ratio(), gain_of_two(hash_all)) for _ in range(3)]
-    # `make bench` measures how much faster: five times and more. Here neighbours may take a third of it.
-    holds_where_free(found, 3.5)
+    # Alone on a machine it is three times and more: both have to link, too. Neighbours may take some of it.
+    holds_where_free(found, 2.5)
 
 
 @pytest.mark.alone

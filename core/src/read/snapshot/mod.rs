@@ -10,7 +10,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::input::Limits;
-use crate::column::Durs;
+use crate::column::{Durs, Handles, Rising, Times};
 use crate::error::{Error, ErrorKind, Position};
 use crate::id::{StrId, TrackId};
 use crate::strings::Strings;
@@ -69,7 +69,7 @@ fn load_durs(section: SnapshotSection<'_>) -> Result<Durs, Error> {
     let text = section.text()?;
     let durs: PackedNumbers<'_> = encoded(&text)?;
     let durs = durs.unpacked(|dur| Some(Dur(signed(dur).max(0)))).ok_or_else(cut)?;
-    Ok(durs.into_iter().collect())
+    Ok(Durs::of(&durs))
 }
 
 /// A trace but for its arguments, which rows wait for, and its durations.
@@ -80,7 +80,7 @@ fn trace_of(mut columns: SnapshotColumns<'_>, starts: &PackedNumbers<'_>) -> Res
     trace.flows = flows(&mut columns, &trace)?;
     trace.counters = counters(&mut columns, &trace)?;
     trace.metadata = metadata(&columns.metadata, &trace)?;
-    trace.events = event_table(events, &trace);
+    trace.events = event_table(&events, &trace);
     Ok(trace)
 }
 
@@ -94,7 +94,7 @@ fn complete(mut trace: Trace, arguments: LoadedArguments, durs: Durs) -> Result<
     same_lengths(trace.metadata.len(), &[metadata.len()])?;
     trace.args = args;
     (trace.events.template, trace.events.values, trace.events.dur) =
-        (events.templates.into_iter().collect(), events.values.into_iter().collect(), durs);
+        (Handles::of(&events.templates), Rising::of(&events.values), durs);
     trace.instants.iter_mut().zip(instants.iter()).for_each(|(row, args)| row.args = args);
     trace.flows.iter_mut().zip(flows.iter()).for_each(|(row, args)| row.args = args);
     trace.counters.iter_mut().zip(counters.iter()).for_each(|(row, args)| row.args = args);
@@ -138,7 +138,7 @@ fn check(trace: &Trace, id: StrId) -> Result<StrId, Error> {
     if id.index() < trace.strings.len() { Ok(id) } else { Err(fault("a missing string")) }
 }
 
-fn event_table(points: LoadedPoints, trace: &Trace) -> EventTable {
+fn event_table(points: &LoadedPoints, trace: &Trace) -> EventTable {
     let strings = &trace.strings;
     let mut kinds: Vec<Option<EventKind>> = vec![None; strings.len()];
     let kind = |(category, track): (&StrId, &TrackId)| {
@@ -149,11 +149,11 @@ fn event_table(points: LoadedPoints, trace: &Trace) -> EventTable {
     };
     EventTable {
         kind: points.categories.iter().zip(&points.tracks).map(kind).collect(),
-        position: points.positions.into_iter().collect(),
-        name: points.names.into_iter().collect(),
-        category: points.categories.into_iter().collect(),
-        track: points.tracks.into_iter().collect(),
-        start: points.times.into_iter().collect(),
+        position: Rising::of(&points.positions),
+        name: Handles::of(&points.names),
+        category: Handles::of(&points.categories),
+        track: Handles::of(&points.tracks),
+        start: Times::of(&points.times),
         ..EventTable::default()
     }
 }
