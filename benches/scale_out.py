@@ -22,41 +22,33 @@ _START_S = 1.0
 
 def measure() -> list[Measured]:
     """Time for each rank beside that of fewer, and the largest process of all."""
-    try:
-        few, many = job.write(FEW), job.write(MANY)
-    except FileNotFoundError:
-        raise Skipped("no archive of eight ranks at hand") from None
-    apart(_Answered(few))
-    seconds, _ = apart(_Answered(few))
-    more_seconds, peak_bytes = apart(_Answered(many))
-    each, more = (took / num * 1e3 for took, num in ((seconds, FEW), (more_seconds, MANY)))
-    subject = f"DLRM as {MANY:,} ranks, {NUM_WORKERS} workers: reading and five analyses"
-    return [
-        Measured(
-            subject, [more / each], f"{more:.1f} ms a rank, {more_seconds:.0f} s", f"{each:.1f} ms a rank of {FEW}"
-        ),
-        Measured(subject, [peak_bytes / 2**30], f"{peak_bytes / 2**20:.0f} MiB", "the largest process"),
-    ]
+    return _compared(_Answered, "reading and five analyses")[0]
 
 
 def measure_report() -> list[Measured]:
     """Time of the report for each rank beside that of fewer, its largest process, and its page."""
+    found, (page_bytes,) = _compared(_Reported, "reading and the report")
+    return [*found, Measured(found[0].subject, [page_bytes / 1e6], f"{page_bytes / 1e6:.1f} MB", "the page")]
+
+
+def _compared(case: type[_Answered | _Reported], work: str) -> tuple[list[Measured], list[int]]:
+    """Time for each rank beside that of fewer, the largest process, and further figures of many."""
     try:
         few, many = job.write(FEW), job.write(MANY)
     except FileNotFoundError:
         raise Skipped("no archive of eight ranks at hand") from None
-    apart(_Reported(few))
-    seconds, *_ = apart(_Reported(few))
-    more_seconds, peak_bytes, page_bytes = apart(_Reported(many))
+    apart(case(few))
+    seconds, *_ = apart(case(few))
+    more_seconds, peak_bytes, *others = apart(case(many))
     each, more = (took / num * 1e3 for took, num in ((seconds, FEW), (more_seconds, MANY)))
-    subject = f"DLRM as {MANY:,} ranks, {NUM_WORKERS} workers: reading and the report"
-    return [
+    subject = f"DLRM as {MANY:,} ranks, {NUM_WORKERS} workers: {work}"
+    found = [
         Measured(
             subject, [more / each], f"{more:.1f} ms a rank, {more_seconds:.0f} s", f"{each:.1f} ms a rank of {FEW}"
         ),
         Measured(subject, [peak_bytes / 2**30], f"{peak_bytes / 2**20:.0f} MiB", "the largest process"),
-        Measured(subject, [page_bytes / 1e6], f"{page_bytes / 1e6:.1f} MB", "the page"),
     ]
+    return found, others
 
 
 def _forget() -> None:

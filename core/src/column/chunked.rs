@@ -11,7 +11,7 @@ pub struct Chunked<T> {
 }
 
 /// Rows of a chunk.
-const CHUNK: usize = 1 << 16;
+pub(super) const CHUNK: usize = 1 << 16;
 
 impl<T> Default for Chunked<T> {
     fn default() -> Self {

@@ -19,9 +19,15 @@ const LONG: u32 = u32::MAX;
 impl Durs {
     /// A column of these durations.
     pub(crate) fn of(durs: &[Dur]) -> Self {
-        let short = durs.iter().map(|dur| u32::try_from(dur.0).unwrap_or(LONG)).collect();
-        let is_long = |(_, dur): &(usize, &Dur)| u32::try_from(dur.0).unwrap_or(LONG) == LONG;
-        let long = durs.iter().enumerate().filter(is_long).map(|(row, dur)| (row as u32, *dur)).collect();
+        let mut long = FxHashMap::default();
+        let shorten = |(row, dur): (usize, &Dur)| {
+            let short = short(*dur);
+            if short == LONG {
+                long.insert(row as u32, *dur);
+            }
+            short
+        };
+        let short = durs.iter().enumerate().map(shorten).collect();
         Self { short, long }
     }
 
@@ -52,7 +58,7 @@ impl Durs {
     /// Sets the duration of a row.
     #[inline]
     pub fn set(&mut self, row: usize, dur: Dur) {
-        let short = u32::try_from(dur.0).unwrap_or(LONG);
+        let short = short(dur);
         self.short[row] = short;
         if short == LONG {
             self.long.insert(row as u32, dur);
@@ -70,6 +76,12 @@ impl Durs {
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Dur> + DoubleEndedIterator + '_ {
         (0..self.len()).map(|row| self.at(row))
     }
+}
+
+/// The four bytes of a duration.
+#[inline]
+fn short(dur: Dur) -> u32 {
+    u32::try_from(dur.0).unwrap_or(LONG)
 }
 
 impl FromIterator<Dur> for Durs {

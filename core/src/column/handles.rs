@@ -121,18 +121,6 @@ mod tests {
         column.set(5, StrId(2));
         assert_eq!((column.at(0), column.at(1), column.at(5)), (StrId(1 << 20), StrId(7), StrId(2)));
         column.map(|id| StrId(id.0 % 7));
-        assert_eq!(
-            column,
-            ids.map(|id| if id.0 == u32::MAX {
-                2
-            } else if id.0 == 0 {
-                (1 << 20) % 7
-            } else {
-                id.0 % 7
-            })
-            .map(StrId)
-            .into_iter()
-            .collect()
-        );
+        assert!(column.iter().eq([1 << 20, 7, 65_535, 65_536, 3, 2].map(|id: u32| StrId(id % 7))));
     }
 }

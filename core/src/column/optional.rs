@@ -1,7 +1,6 @@
 //! A column of optional handles.
 
-/// Rows of a chunk.
-const CHUNK: usize = 1 << 16;
+use super::chunked::CHUNK;
 
 /// Optional handles: four bytes each, two where all are small, and none where there are none.
 ///

@@ -50,7 +50,7 @@ def test_bands_add_up_to_the_peak(data: Path, folder: str) -> None:
 
 
 def test_memory_from_before_is_a_band(tmp_path: Path) -> None:
-    """What is released is known from the start; the rest of the total stays."""
+    """Memory that is released is known from the start; the rest of the total stays."""
     changes = [(512, 1), (-2048, 9), (1024, 2), (-512, 1)]
     start = 1_000
     rows = [
@@ -89,3 +89,8 @@ def test_ranks_have_panels_of_their_own(tmp_path: Path) -> None:
 def test_the_device_with_most_memory_comes_first(data: Path) -> None:
     rows = bands(ks.read(data / "memory_cuda/kineto_trace_0.json.gz"))
     assert list(dict.fromkeys(row["device"] for row in rows)) == ["cuda:0", "cpu"]
+
+
+def test_pictures_have_the_order_of_the_table(data: Path) -> None:
+    picture = ks.read(data / "memory_cuda/kineto_trace_0.json.gz").memory().plot("memory_bands").svg
+    assert picture.index(">cuda:0<") < picture.index(">cpu<")

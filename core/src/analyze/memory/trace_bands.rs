@@ -33,7 +33,7 @@ struct DeviceSources {
 /// Pieces of bands by device, as a snapshot has them.
 ///
 /// Memory from before the first change is known by its release, or by a snapshot of the allocator.
-/// What the first total has beside it is one band that stays.
+/// The rest of the first total is one band that stays.
 pub(super) fn bands(
     selection: &Selection<'_>,
     (changes, devices): (&[MemoryChange], &[MemoryRow]),

@@ -76,7 +76,10 @@ pub(super) fn draw(
     let name = |((_, name), pieces): ((_, String), Vec<BandPiece>)| {
         (if name.is_empty() { device_name(None) } else { name }, pieces)
     };
-    let shown: Vec<_> = panels.into_vec().into_iter().take(MAX_PANELS).map(name).collect();
+    // In the order of the table.
+    let mut panels = panels.into_vec();
+    crate::sort::by_key(&mut panels, |(_, pieces)| pieces.first().map(|piece| piece.row));
+    let shown: Vec<_> = panels.into_iter().take(MAX_PANELS).map(name).collect();
     let peaks = shown.iter().map(|(device, pieces)| {
         let peak = pieces.iter().map(BandPiece::top).fold(0.0, f64::max);
         format!("{device}: {} at the peak", unit.words(peak))
