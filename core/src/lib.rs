@@ -43,6 +43,7 @@ pub mod table;
 mod threads;
 pub mod time;
 pub mod trace;
+mod varint;
 pub mod vendor;
 pub mod view;
 pub mod warning;

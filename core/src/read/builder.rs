@@ -16,7 +16,8 @@ use crate::id::{StrId, TemplateId, TrackId};
 use crate::json::JsonText;
 use crate::time::{Dur, Ts, ns_from_micros};
 use crate::trace::Trace;
-use crate::trace::args::ArgsRef;
+use crate::trace::args::{ArgsRef, FieldValue};
+use crate::trace::decimal::Decimal;
 use crate::trace::event::EventRow;
 use crate::trace::flow::{Counter, Flow, FlowId, FlowPhase, Instant};
 use crate::trace::kept_defects;
@@ -128,7 +129,7 @@ impl TraceBuilder {
     /// Sorts an element into its table and remembers its shape when `text` is given, all of it;
     /// false for one that has no phase.
     pub(super) fn push(&mut self, element: &TraceElement<'_>, text: Option<&[u8]>) -> bool {
-        if !matches!(element.phase, b'X' | b'B' | b'E' | b'i' | b'I' | b's' | b't' | b'f') {
+        if !matches!(element.phase, b'X' | b'B' | b'E' | b'i' | b'I' | b's' | b't' | b'f' | b'C') {
             return self.push_other(element);
         }
         if let Some((row, text)) = self.push_row(element).zip(text)
@@ -149,6 +150,7 @@ impl TraceBuilder {
             b'E' => self.end(element)?,
             b'i' | b'I' => self.instant(element)?,
             b's' | b't' | b'f' => self.flow(element)?,
+            b'C' => self.counter(element)?,
             _ => return None,
         };
         self.put(row);
@@ -157,7 +159,6 @@ impl TraceBuilder {
 
     fn push_other(&mut self, element: &TraceElement<'_>) -> bool {
         match element.phase {
-            b'C' => self.push_counter(element),
             b'M' => self.push_metadata(element),
             0 => self.warn(WarningKind::NotAnEvent),
             _ => self.warn(WarningKind::UnknownPhase),
@@ -244,6 +245,7 @@ impl TraceBuilder {
                 let track = self.any_track(place);
                 self.trace.instants.push(Instant { position, name, category, track, time, args });
             }
+            b'C' => self.push_series(name, place, time, args),
             _ => {
                 let phase = match phase {
                     b's' => FlowPhase::Start,
@@ -287,23 +289,34 @@ impl TraceBuilder {
         *self.kinds[category.index()].get_or_insert_with(|| category_kind(strings.text(category)))
     }
 
-    pub(super) fn push_counter(&mut self, element: &TraceElement<'_>) {
-        let Some(time) = self.start(element, WarningKind::MissingTime) else { return };
-        let name = self.label(element.name);
-        let args = self.keep_args(&element.args);
-        let place = self.place(element);
-        let track = self.any_track(place);
-        let (strings, position) = (&self.trace.strings, self.position);
-        let fields = self.trace.args.template(args).fields().iter();
-        let pairs = fields.zip(self.trace.args.pairs(strings, args)).filter(|(field, _)| !field.is_outer);
-        let mut series: Vec<_> =
-            pairs.map(|(field, (_, value))| (field.key, value.trim_matches('"').parse().unwrap_or(f64::NAN))).collect();
-        if series.is_empty() {
-            series.push((StrId::EMPTY, f64::NAN));
+    /// A counter. Its name alone tells it: it has no category.
+    fn counter(&mut self, element: &TraceElement<'_>) -> Option<InternedElement> {
+        let time = self.start(element, WarningKind::MissingTime)?;
+        let row = self.row(element, OwnValues { time: time.0, ..OwnValues::default() });
+        Some(InternedElement { shape: ElementShape { category: StrId::EMPTY, ..row.shape }, ..row })
+    }
+
+    /// Adds a row for each value of a counter; a value that is no number is not a number.
+    fn push_series(&mut self, name: StrId, place: TrackKey, time: Ts, args: ArgsRef) {
+        let (position, track) = (self.position, self.any_track(place));
+        let Trace { args: all, strings, counters, .. } = &mut self.trace;
+        let mut numbers = all.values(args);
+        let num_before = counters.len();
+        let counter = |series, value| Counter { position, name, series, track, time, value, args };
+        for field in all.template(args).fields() {
+            let value = match field.value {
+                FieldValue::Slot(scale) => {
+                    numbers.next().map_or(f64::NAN, |mantissa| Decimal { mantissa, scale }.to_f64())
+                }
+                FieldValue::Json(text) => strings.text(text).trim_matches('"').parse().unwrap_or(f64::NAN),
+            };
+            if !field.is_outer {
+                counters.push(counter(field.key, value));
+            }
         }
-        let series = series.into_iter();
-        let rows = series.map(|(series, value)| Counter { position, name, series, track, time, value, args });
-        self.trace.counters.extend(rows);
+        if counters.len() == num_before {
+            counters.push(counter(StrId::EMPTY, f64::NAN));
+        }
     }
 
     /// The finished trace: pairs matched, base time added, tracks named. An error where there were

@@ -47,7 +47,7 @@ impl TraceBuilder {
             if self.trace.has_coarse_times {
                 element.time = element.time.split(|byte| *byte == b'.').next().unwrap_or_default();
             }
-            self.push_counter(&element);
+            self.push_row(&element);
             self.position = self.position.saturating_add(1);
         }
     }

@@ -40,6 +40,7 @@ mod perfetto;
 mod pftrace;
 mod pickle;
 mod pipe;
+mod recent_map;
 mod recording;
 mod repair;
 mod rocm;

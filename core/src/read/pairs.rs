@@ -3,7 +3,9 @@
 use rustc_hash::FxHashMap;
 
 use super::builder::TraceBuilder;
+use super::recent_map::RecentMap;
 use super::tracks::TrackKey;
+use crate::column::{Rising, Times};
 use crate::sort;
 use crate::time::Ts;
 use crate::trace::args::{ArgsRef, ArgsTemplate, FieldValue};
@@ -16,31 +18,27 @@ const MAX_OPEN: usize = 100;
 type PairPlace = (TrackKey, u64);
 
 /// Begins and ends seen so far, by their place. Each place is mostly in the order of time already.
-#[derive(Debug, Default)]
-pub(super) struct DurationPairs {
-    places: Vec<PlacePairs>,
-    known: FxHashMap<PairPlace, usize>,
-    /// The place that was looked for last.
-    last: Option<usize>,
-    details: Vec<EndDetails>,
-}
+pub(super) type DurationPairs = RecentMap<PairPlace, PlacePairs>;
 
-/// Begins and ends of one place, in the order in which they came.
-#[derive(Debug)]
-struct PlacePairs {
+/// Begins and ends of one place, in the order in which they came: as columns, for there may be
+/// millions.
+#[derive(Debug, Default)]
+pub(super) struct PlacePairs {
     place: PairPlace,
     /// Rows of the begins.
-    begins: Vec<u32>,
-    ends: Vec<DurationEnd>,
+    begins: Rising,
+    end_times: Times,
+    end_positions: Rising,
+    /// Of the few ends that have some, by their number.
+    end_details: FxHashMap<u32, EndDetails>,
 }
 
-/// An end, in as few bytes as it takes: there may be millions.
+/// An end.
 #[derive(Debug, Clone, Copy)]
 struct DurationEnd {
     time: Ts,
     position: u32,
-    /// Place of its details, for an end that has some.
-    details: u32,
+    details: Option<EndDetails>,
 }
 
 /// Facts that few ends have.
@@ -51,37 +49,27 @@ struct EndDetails {
     args: ArgsRef,
 }
 
-/// The details of an end without a duration and arguments.
-const NO_DETAILS: u32 = u32::MAX;
-
 /// The order of begins and ends of a place: by time and position.
 type PairKey = (Ts, bool, u32);
 
-impl DurationPairs {
-    /// The start of an end's begin as the end tells it, else its own time.
-    fn told_start(&self, end: &DurationEnd) -> Ts {
-        self.details.get(end.details as usize).map_or(end.time, |details| details.start)
+impl DurationEnd {
+    /// The start of its begin as it tells it, else its own time.
+    fn told_start(&self) -> Ts {
+        self.details.map_or(self.time, |details| details.start)
     }
 
-    /// The place of an end in the order of time. An end that is known to be of an earlier begin
-    /// comes before all begins of its time.
-    fn key(&self, end: &DurationEnd) -> PairKey {
-        let is_of_earlier = self.told_start(end) < end.time;
-        (end.time, !is_of_earlier, end.position)
+    /// Its place in the order of time. An end that is known to be of an earlier begin comes before
+    /// all begins of its time.
+    fn key(&self) -> PairKey {
+        let is_of_earlier = self.told_start() < self.time;
+        (self.time, !is_of_earlier, self.position)
     }
+}
 
-    fn at(&mut self, place: PairPlace) -> &mut PlacePairs {
-        let is_last = |at: &usize| self.places[*at].place == place;
-        let at = self.last.filter(is_last).unwrap_or_else(|| {
-            let new = self.places.len();
-            let at = *self.known.entry(place).or_insert(new);
-            if at == new {
-                self.places.push(PlacePairs { place, begins: Vec::new(), ends: Vec::new() });
-            }
-            at
-        });
-        self.last = Some(at);
-        &mut self.places[at]
+impl PlacePairs {
+    fn end(&self, at: usize) -> DurationEnd {
+        let details = self.end_details.get(&(at as u32)).copied();
+        DurationEnd { time: self.end_times.at(at), position: self.end_positions.at(at), details }
     }
 }
 
@@ -91,63 +79,67 @@ impl TraceBuilder {
         // Not within its track: an end does not say whether it is that of a thread or of a stream.
         let track = self.trace.track(self.trace.events.track.at(row));
         let place = (track.process, track.thread);
-        let begins = &mut self.pairs.at((place, self.lane)).begins;
-        begins.push(row as u32);
+        self.pairs_at(place).begins.push(row as u32);
     }
 
     /// Keeps an end until all begins are known.
     pub(super) fn note_end(&mut self, place: TrackKey, time: Ts, dur: i64, args: ArgsRef) {
-        let mut details = NO_DETAILS;
-        if dur != 0 || !self.trace.args.template(args).fields().is_empty() {
-            details = self.pairs.details.len() as u32;
-            self.pairs.details.push(EndDetails { start: Ts(time.0.saturating_sub(dur)), args });
+        let has_details = dur != 0 || !self.trace.args.template(args).fields().is_empty();
+        let position = self.position;
+        let pairs = self.pairs_at(place);
+        if has_details {
+            let details = EndDetails { start: Ts(time.0.saturating_sub(dur)), args };
+            pairs.end_details.insert(pairs.end_times.len() as u32, details);
         }
-        let ends = &mut self.pairs.at((place, self.lane)).ends;
-        ends.push(DurationEnd { time, position: self.position, details });
+        pairs.end_times.push(time);
+        pairs.end_positions.push(position);
+    }
+
+    fn pairs_at(&mut self, place: TrackKey) -> &mut PlacePairs {
+        let place = (place, self.lane);
+        self.pairs.at(place, || PlacePairs { place, ..PlacePairs::default() })
     }
 
     /// Where a begin is in the order of time.
-    fn begin_key(&self, row: u32) -> PairKey {
-        let (events, row) = (&self.trace.events, row as usize);
+    fn begin_key(&self, row: usize) -> PairKey {
+        let events = &self.trace.events;
         (events.start.at(row), true, events.position.at(row))
     }
 
     /// Gives each begin the last end that closes it, within its place and in the order of time.
     pub(super) fn match_pairs(&mut self) {
-        let mut pairs = std::mem::take(&mut self.pairs);
-        let mut places = std::mem::take(&mut pairs.places);
+        let mut places = std::mem::take(&mut self.pairs).into_values();
         if places.is_empty() {
             return;
         }
         sort::by_key(&mut places, |pairs| pairs.place);
         let last = self.trace.range().end;
-        for PlacePairs { mut begins, mut ends, .. } in places {
-            if !begins.is_sorted_by_key(|row| self.begin_key(*row)) {
-                sort::by_key(&mut begins, |row| self.begin_key(*row));
-            }
-            if !ends.is_sorted_by_key(|end| pairs.key(end)) {
-                sort::by_key(&mut ends, |end| pairs.key(end));
-            }
-            self.match_in_order(begins, ends, &pairs, last);
+        for pairs in places {
+            let begins = in_order(pairs.begins.len(), &|at| self.begin_key(pairs.begins.at(at) as usize));
+            let ends = in_order(pairs.end_times.len(), &|at| pairs.end(at).key());
+            self.match_in_order(begins.map(|at| pairs.begins.at(at)), ends.map(|at| pairs.end(at)), last);
         }
     }
 
-    fn match_in_order(&mut self, begins: Vec<u32>, ends: Vec<DurationEnd>, pairs: &DurationPairs, last: Ts) {
+    fn match_in_order(&mut self, begins: impl Iterator<Item = u32>, ends: impl Iterator<Item = DurationEnd>, last: Ts) {
         let mut open: Vec<usize> = Vec::new();
-        let mut begins = begins.into_iter().peekable();
+        let mut begins = begins.map(|row| row as usize);
+        let mut next = begins.next().map(|row| (row, self.begin_key(row)));
         for end in ends {
-            while let Some(row) = begins.next_if(|row| self.begin_key(*row) <= pairs.key(&end)) {
-                open.push(row as usize);
+            let end_key = end.key();
+            while let Some((row, _)) = next.filter(|(_, key)| *key <= end_key) {
+                open.push(row);
+                next = begins.next().map(|row| (row, self.begin_key(row)));
             }
-            match self.opened(&open, pairs.told_start(&end)) {
+            match self.opened(&open, end.told_start()) {
                 Some(at) => {
                     let row = open.remove(at);
-                    self.close(row, end, pairs.details.get(end.details as usize));
+                    self.close(row, end);
                 }
                 None => self.warn_at(end.position, WarningKind::UnmatchedEnd),
             }
         }
-        open.extend(begins.map(|row| row as usize));
+        open.extend(next.map(|(row, _)| row).into_iter().chain(begins));
         for row in open {
             self.trace.events.dur.set(row, last.since(self.trace.events.start.at(row)));
             self.warn_at(self.trace.events.position.at(row), WarningKind::UnfinishedBegin);
@@ -164,10 +156,10 @@ impl TraceBuilder {
         told.map(|from_last| open.len() - 1 - from_last).or_else(|| open.len().checked_sub(1))
     }
 
-    fn close(&mut self, row: usize, end: DurationEnd, details: Option<&EndDetails>) {
+    fn close(&mut self, row: usize, end: DurationEnd) {
         let events = &mut self.trace.events;
         events.dur.set(row, end.time.since(events.start.at(row)));
-        let Some(details) = details else { return };
+        let Some(details) = end.details else { return };
         let begin_args = events.args(row);
         if self.trace.args.template(details.args).fields().is_empty() {
             return;
@@ -204,4 +196,12 @@ impl TraceBuilder {
         let template = self.trace.args.push(ArgsTemplate::new(fields, &self.trace.strings));
         (ArgsRef { template, start: self.trace.args.push_values(&values) }, is_contradiction)
     }
+}
+
+/// The places `0..len` in the order of their keys, which mostly is theirs.
+fn in_order(len: usize, key: &dyn Fn(usize) -> PairKey) -> impl Iterator<Item = usize> + use<> {
+    let is_sorted = (0..len).is_sorted_by_key(key);
+    let mut order: Vec<u32> = if is_sorted { Vec::new() } else { (0..len as u32).collect() };
+    sort::by_key(&mut order, |at| key(*at as usize));
+    (0..len).map(move |at| order.get(at).map_or(at, |at| *at as usize))
 }

@@ -41,6 +41,20 @@ impl Decimal {
         Some(Self { mantissa: if negative { -mantissa } else { mantissa }, scale: scale as u8 })
     }
 
+    /// The shortest text of a float, with a point, where it has few digits; `None` where it may have
+    /// more.
+    pub fn short(number: f64) -> Option<Self> {
+        // A float has one text of at most 15 digits, so the first that is found is it.
+        let with_digits = |(scale, unit): (usize, &f64)| {
+            let mantissa = (number * unit).round();
+            let is_it = mantissa.abs() < MAX_SHORT && mantissa / unit == number;
+            is_it.then_some(Self { mantissa: mantissa as i64, scale: scale as u8 })
+        };
+        // No mantissa is a negative zero, and smaller numbers are written with exponents.
+        let is_short = if number == 0.0 { number.is_sign_positive() } else { number.abs() >= MIN_SHORT };
+        UNITS[..=MAX_SHORT_SCALE].iter().enumerate().skip(1).filter(|_| is_short).find_map(with_digits)
+    }
+
     /// The number where it is whole, however it was written: `5`, or `5.0` as tools write that keep
     /// columns of floats.
     pub fn integer(self) -> Option<i64> {
@@ -50,9 +64,12 @@ impl Decimal {
 
     /// The number as a float, for display.
     pub fn to_f64(self) -> f64 {
+        // Both sides are exact, so that the quotient is the nearest float to the text.
+        if let Some(unit) = UNITS.get(usize::from(self.scale)).filter(|_| self.mantissa.unsigned_abs() <= MAX_EXACT) {
+            return self.mantissa as f64 / unit;
+        }
         let mut text = String::new();
         self.write(&mut text);
-        // The nearest float to the text; dividing would round twice.
         text.parse().unwrap_or(f64::NAN)
     }
 
@@ -75,6 +92,19 @@ impl Decimal {
     }
 }
 
+/// Floats hold all integers up to this one.
+const MAX_EXACT: u64 = 1 << 53;
+
+/// Fifteen digits.
+const MAX_SHORT: f64 = 1e15;
+const MIN_SHORT: f64 = 1e-4;
+/// More are rare.
+const MAX_SHORT_SCALE: usize = 6;
+
+/// Powers of ten by their exponents, as far as floats hold them.
+const UNITS: [f64; 19] =
+    [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18];
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -88,6 +118,25 @@ mod tests {
         }
         for text in ["", "-", "01", "-0", "1.", ".5", "1e3", "1234567890123456789", "NaN"] {
             assert_eq!(Decimal::parse(text.as_bytes()), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_short_float_is_the_decimal_of_its_text() {
+        for number in [0.0, 1.0, -2.5, 0.1, 95.3, 1e-4, 123.456_789, 99_999_999.25, 1e13, -0.000_123] {
+            let text = format!("{number:?}");
+            assert_eq!(Decimal::short(number), Decimal::parse(text.as_bytes()), "{text}");
+        }
+        for number in [-0.0, 1e15, 1e-5, 1e-7, 1.0 / 3.0, 0.1 + 0.2, f64::NAN, f64::INFINITY] {
+            assert_eq!(Decimal::short(number), None, "{number}");
+        }
+    }
+
+    #[test]
+    fn a_number_is_the_float_that_its_text_is() {
+        for text in ["0", "-1", "0.1", "95.30000000000001", "-0.003", "9007199254740993", "123456789012345.678", "5.0"]
+        {
+            assert_eq!(Decimal::parse(text.as_bytes()).map(Decimal::to_f64), text.parse().ok(), "{text}");
         }
     }
 }

@@ -1,5 +1,7 @@
 //! A pool of numbers, each in as few bytes as it needs.
 
+use crate::varint;
+
 /// An append-only list of rows of numbers, read from their places.
 #[derive(Debug, Clone, Default)]
 pub struct NumberPool {
@@ -18,7 +20,7 @@ impl NumberPool {
     #[inline]
     pub fn add(&mut self, numbers: impl IntoIterator<Item = i64>) -> u32 {
         self.row.clear();
-        numbers.into_iter().for_each(|number| push(&mut self.row, number));
+        numbers.into_iter().for_each(|number| varint::push(&mut self.row, ((number << 1) ^ (number >> 63)) as u64));
         if self.chunks.last().is_none_or(|last| last.len() + self.row.len() > CHUNK) {
             self.chunks.push(if self.chunks.is_empty() { Vec::new() } else { Vec::with_capacity(CHUNK) });
         }
@@ -49,16 +51,6 @@ impl NumberPool {
         let place = place as usize;
         self.chunks.get(place / CHUNK).and_then(|chunk| chunk.get(place % CHUNK..)).unwrap_or_default()
     }
-}
-
-#[inline]
-fn push(row: &mut Vec<u8>, number: i64) {
-    let mut rest = ((number << 1) ^ (number >> 63)) as u64;
-    while rest >= 0x80 {
-        row.push(rest as u8 | 0x80);
-        rest >>= 7;
-    }
-    row.push(rest as u8);
 }
 
 /// Takes a number off the start.

@@ -4,8 +4,10 @@ use std::sync::Arc;
 
 use super::annotation::push_double;
 use super::intern::{DeviceCounters, PerfettoSequence};
+use super::packet_key::PacketKey;
 use super::target::PerfettoTarget;
-use crate::read::json_object::{JsonObject, push_integer};
+use crate::read::element_shape::OwnValues;
+use crate::read::json_object::push_integer;
 use crate::read::wire::{WireFields, WireValue, number_in, values_in};
 use crate::time::Ts;
 
@@ -25,24 +27,44 @@ impl CounterValue {
     }
 
     /// The same value, unless it was scaled.
-    fn push(self, scaled: f64, out: &mut Vec<u8>) {
+    fn scaled(self, scaled: f64) -> Self {
+        if scaled.to_bits() == self.number().to_bits() { self } else { Self::Double(scaled) }
+    }
+
+    fn push(self, out: &mut Vec<u8>) {
         match self {
-            Self::Integer(number) if scaled.to_bits() == self.number().to_bits() => push_integer(out, number),
-            _ => push_double(out, scaled),
+            Self::Integer(number) => push_integer(out, number),
+            Self::Double(number) => push_double(out, number),
         }
     }
 }
 
 /// Writes a value of a track that is a counter.
 pub(super) fn write_counter(target: &mut PerfettoTarget<'_>, track: u64, value: CounterValue, time: i64) {
-    let (counter, scaled) = target.tracks.counter(track, value.number());
-    target.events.element(|event| {
+    let PerfettoTarget { tracks, rows, key, .. } = target;
+    let value = value.scaled(tracks.counter_value(track, value.number()));
+    let counter = tracks.counter(track);
+    write_key(key, [&counter.name, &counter.series], value);
+    let place = counter.place.key(rows.builder);
+    target.put(Some(place), OwnValues::exact(time, 0), |event, tracks| {
+        let counter = tracks.counter(track);
         event.text("ph", b"C");
         event.text("name", &counter.name);
         counter.place.write(event);
         event.plain_micros("ts", Ts(time));
-        event.object("args", |args| value.push(scaled, args.field_of(&counter.series)));
+        event.object("args", |args| value.push(args.field_of(&counter.series)));
     });
+}
+
+/// All of a counter but its place, and of its value all but the number.
+fn write_key(key: &mut PacketKey, names: [&[u8]; 2], value: CounterValue) {
+    key.clear();
+    key.kind([b'C', u8::from(matches!(value, CounterValue::Double(_))), 0], 0, 0);
+    names.into_iter().for_each(|name| key.text(name));
+    match value {
+        CounterValue::Integer(number) => key.integer(number),
+        CounterValue::Double(number) => key.double(number),
+    }
 }
 
 /// Writes the values in a `GpuCounterEvent`; false if one has no name or none has a value.
@@ -65,26 +87,25 @@ pub(super) fn write_device_counters(
     }
     let described = described.or_else(|| sequence.counters.clone()).unwrap_or_default();
     device = device.or(described.device);
-    let process = format!("GPU {} Counters", device.unwrap_or(0));
+    let (device, rows) = (device.unwrap_or(0), &mut target.rows);
+    let process = || format!("GPU {device} Counters").into_bytes();
+    let place = *target.devices.at(device, || rows.builder.place_of(&process(), b""));
     let mut is_whole = true;
     for value in values_in(message, 2) {
         let Some((name, value)) = value.bytes().and_then(|counter| named_value(&described, counter)) else {
             is_whole = false;
             continue;
         };
-        target.events.element(|event| {
+        write_key(&mut target.key, [name, b""], value);
+        target.put(Some(place), OwnValues::exact(time, 0), |event, _| {
             event.text("ph", b"C");
             event.text("name", name);
-            event.text("pid", process.as_bytes());
+            event.text("pid", &process());
             event.plain_micros("ts", Ts(time));
-            event.object("args", |args| write_value(args, value));
+            event.object("args", |args| value.push(args.field("")));
         });
     }
     is_whole
-}
-
-fn write_value(args: &mut JsonObject<'_>, value: CounterValue) {
-    value.push(value.number(), args.field(""));
 }
 
 fn named_value<'d>(described: &'d DeviceCounters, counter: &[u8]) -> Option<(&'d [u8], CounterValue)> {

@@ -10,6 +10,7 @@
 
 mod annotation;
 mod arrow;
+mod batch;
 mod clock;
 mod counter;
 mod flow;
@@ -18,6 +19,7 @@ mod lane;
 mod packet;
 mod packet_key;
 mod packets;
+mod part;
 mod reader;
 mod rows;
 mod slice;
@@ -26,7 +28,9 @@ mod stage;
 mod stats;
 mod stream;
 mod target;
+mod thread_count;
 mod track;
+mod track_event;
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -52,7 +56,7 @@ pub(super) fn read_perfetto(
     // A stream is watched where it comes from.
     let watch = watch.filter(|_| window.is_last());
     let read = |window| {
-        let header = PerfettoReader::new(window, file.clone(), limits, builder).read(watch)?;
+        let header = PerfettoReader::new(window, file.clone(), limits, builder).read(limits.max_threads, watch)?;
         read_document(TextWindow::over(Cow::Owned(header), limits)?, file, limits, builder)
     };
     if limits.max_threads > 1 { read_beside(window, read).map_err(unreadable)? } else { read(window) }

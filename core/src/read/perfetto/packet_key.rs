@@ -4,6 +4,7 @@ use super::annotation::push_double;
 use crate::perfetto::annotation;
 use crate::read::wire::{WireFields, WireValue};
 use crate::trace::decimal::Decimal;
+use crate::varint;
 
 /// All of a packet but its numbers and times: packets with the same key become the same kind of
 /// row. The numbers are in the order in which the row has them.
@@ -30,24 +31,30 @@ impl PacketKey {
         self.values.clear();
     }
 
+    /// Takes these bytes and numbers.
+    pub(super) fn set(&mut self, (bytes, values): (&[u8], &[i64])) {
+        self.clear();
+        self.bytes.extend_from_slice(bytes);
+        self.values.extend_from_slice(values);
+    }
+
     /// Adds the kind of the packet, whose numbers stand for texts of this edition of this sequence.
     pub(super) fn kind(&mut self, kind: [u8; 3], sequence: u64, edition: u64) {
         self.bytes.extend_from_slice(&kind);
-        self.bytes.extend_from_slice(&sequence.to_le_bytes());
-        self.bytes.extend_from_slice(&edition.to_le_bytes());
+        varint::push(&mut self.bytes, sequence);
+        varint::push(&mut self.bytes, edition);
     }
 
     pub(super) fn number(&mut self, number: Option<u64>) {
         self.bytes.push(if number.is_some() { NUMBER } else { NONE });
         if let Some(number) = number {
-            self.bytes.extend_from_slice(&number.to_le_bytes());
+            varint::push(&mut self.bytes, number);
         }
     }
 
     pub(super) fn text(&mut self, text: &[u8]) {
         self.bytes.push(CONSTANT);
-        // No message of 4 GiB is in memory as a whole.
-        self.bytes.extend_from_slice(&(text.len() as u32).to_le_bytes());
+        varint::push(&mut self.bytes, text.len() as u64);
         self.bytes.extend_from_slice(text);
     }
 
@@ -84,12 +91,30 @@ impl PacketKey {
         }
     }
 
+    /// The only number of a row.
+    pub(super) fn integer(&mut self, number: i64) {
+        self.slot_or_number(signed(number as u64), number as u64);
+    }
+
+    /// The same.
+    pub(super) fn double(&mut self, number: f64) {
+        let decimal = self.decimal(number);
+        self.slot_or_number(decimal, number.to_bits());
+    }
+
+    fn slot_or_number(&mut self, decimal: Option<Decimal>, bits: u64) {
+        match decimal {
+            Some(decimal) => self.slot(b"", decimal),
+            None => self.number(Some(bits)),
+        }
+    }
+
     fn slot_or_text(&mut self, message: &[u8], fields: &NumberFields) {
         let named = name_and_value(message, fields.names);
         let number = named.and_then(|(_, field, value)| match value {
             WireValue::Number(number) if field == fields.unsigned => unsigned(number),
             WireValue::Number(number) if field == fields.signed => signed(number),
-            WireValue::Number(bits) if field == fields.double => self.double(bits),
+            WireValue::Number(bits) if field == fields.double => self.decimal(f64::from_bits(bits)),
             _ => None,
         });
         match named.zip(number) {
@@ -102,10 +127,12 @@ impl PacketKey {
     }
 
     /// The decimal that a double is written as.
-    fn double(&mut self, bits: u64) -> Option<Decimal> {
-        self.scratch.clear();
-        push_double(&mut self.scratch, f64::from_bits(bits));
-        Decimal::parse(&self.scratch)
+    fn decimal(&mut self, number: f64) -> Option<Decimal> {
+        Decimal::short(number).or_else(|| {
+            self.scratch.clear();
+            push_double(&mut self.scratch, number);
+            Decimal::parse(&self.scratch)
+        })
     }
 }
 

@@ -3,12 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
-
+use super::batch::{SplitPacket, each_batch};
 use super::clock::PerfettoClocks;
 use super::counter::write_device_counters;
 use super::intern::PerfettoSequence;
-use super::packet::{PerfettoPacket, content_name};
+use super::packet::{ContentFields, content_name};
 use super::packets::PerfettoPackets;
 use super::slice::write_track_event;
 use super::stage::write_stage;
@@ -20,6 +19,7 @@ use crate::perfetto::{FLOW_NAMES, packet};
 use crate::read::builder::TraceBuilder;
 use crate::read::input::{Limits, ReadProgress};
 use crate::read::json_object::{JsonObject, object, push_integer, push_text};
+use crate::read::recent_map::RecentMap;
 use crate::read::text_window::TextWindow;
 use crate::read::wire::{WireFields, WireValue, bytes_in};
 use crate::warning::WarningKind;
@@ -36,7 +36,7 @@ pub(super) struct PerfettoReader<'a, 'b> {
 
 /// All that the packets so far have left.
 struct PerfettoState<'b> {
-    sequences: FxHashMap<u64, PerfettoSequence>,
+    sequences: RecentMap<u64, PerfettoSequence>,
     clocks: PerfettoClocks,
     target: PerfettoTarget<'b>,
     /// Keys of the header, with their values.
@@ -56,7 +56,7 @@ impl<'a, 'b> PerfettoReader<'a, 'b> {
     ) -> Self {
         builder.file.clone_from(&file);
         let state = PerfettoState {
-            sequences: FxHashMap::default(),
+            sequences: RecentMap::default(),
             clocks: PerfettoClocks::default(),
             target: PerfettoTarget::new(builder),
             header: Vec::new(),
@@ -66,85 +66,80 @@ impl<'a, 'b> PerfettoReader<'a, 'b> {
         Self { packets: PerfettoPackets::new(window, limits.max_bytes), state, file }
     }
 
-    /// Reads all packets. The header, as JSON.
-    pub(super) fn read(mut self, mut watch: Option<ReadProgress<'_>>) -> Result<Vec<u8>, Error> {
-        while self.read_packets()? {
-            watch.as_mut().map_or(Ok(()), |watch| watch(0)).map_err(unreadable)?;
-        }
-        let ends = [
-            (self.packets.is_cut, WarningKind::Truncated),
-            (self.packets.is_damaged(), WarningKind::DamagedCompression),
-        ];
-        for (_, kind) in ends.into_iter().filter(|(is_so, _)| *is_so) {
-            self.warn(kind, self.packets.offset());
-        }
-        let position = Position { file: self.file.clone(), ..Position::default() };
-        let warnings = &mut self.state.target.rows.builder.trace.warnings;
-        warnings.push_many(WarningKind::LostPacket, self.state.num_lost, || position);
-        Ok(self.state.finish())
-    }
-
-    /// Reads some packets; false at the end of the file.
-    fn read_packets(&mut self) -> Result<bool, Error> {
-        for _ in 0..CHUNK_PACKETS {
-            let byte = self.packets.offset();
-            let Some(bytes) = self.packets.next()? else { return Ok(false) };
-            let packet = PerfettoPacket::new(bytes);
-            let fault = match packet.content {
-                Some((packet::COMPRESSED, compressed)) => {
-                    let compressed = compressed.to_vec();
-                    (!self.packets.unpack(&compressed)).then_some(WarningKind::DamagedCompression)
+    /// Reads all packets, on two threads if they may be made. The header, as JSON.
+    pub(super) fn read(self, max_threads: usize, mut watch: Option<ReadProgress<'_>>) -> Result<Vec<u8>, Error> {
+        let Self { mut packets, mut state, file } = self;
+        let position = |byte| Position { file: file.clone(), byte, ..Position::default() };
+        let mut num_unwatched = 0;
+        each_batch(&mut packets, max_threads, |batch| {
+            for split in batch.iter() {
+                if let Some(fault) = split.fault.or_else(|| state.take(split)) {
+                    state.warn(fault, 1, position(Some(split.offset)));
                 }
-                _ => self.state.take(&packet),
-            };
-            if let Some(fault) = fault {
-                self.warn(fault, byte);
             }
-        }
-        Ok(true)
-    }
-
-    fn warn(&mut self, kind: WarningKind, byte: u64) {
-        let position = Position { file: self.file.clone(), byte: Some(byte), ..Position::default() };
-        self.state.target.rows.builder.trace.warnings.push(kind, || position);
+            num_unwatched += batch.len();
+            match &mut watch {
+                Some(watch) if num_unwatched >= CHUNK_PACKETS => {
+                    num_unwatched = 0;
+                    watch(0).map_err(unreadable)
+                }
+                _ => Ok(()),
+            }
+        })?;
+        let end = || position(Some(packets.offset()));
+        state.warn(WarningKind::Truncated, u64::from(packets.is_cut), end());
+        state.warn(WarningKind::DamagedCompression, u64::from(packets.is_damaged()), end());
+        state.warn(WarningKind::LostPacket, state.num_lost, position(None));
+        Ok(state.finish())
     }
 }
 
 impl PerfettoState<'_> {
+    /// Counts so many defects, of which one is at this position.
+    fn warn(&mut self, kind: WarningKind, num: u64, position: Position) {
+        self.target.rows.builder.trace.warnings.push_many(kind, num, || position);
+    }
+
     /// Takes a packet. A fault if something of it is lost.
-    fn take(&mut self, packet: &PerfettoPacket<'_>) -> Option<WarningKind> {
-        let sequence = self.sequences.entry(packet.sequence).or_insert_with_key(|id| PerfettoSequence::new(*id));
+    fn take(&mut self, SplitPacket { packet, bytes, key, .. }: SplitPacket<'_>) -> Option<WarningKind> {
+        let sequence = self.sequences.at(packet.sequence, || PerfettoSequence::new(packet.sequence));
         if packet.is_cleared {
             sequence.clear();
         }
         if let Some(defaults) = packet.defaults {
-            sequence.set_defaults(defaults);
+            sequence.set_defaults(defaults.of(bytes));
         }
         if let Some(interned) = packet.interned {
-            sequence.intern(interned);
+            sequence.intern(interned.of(bytes));
         }
         let mut fault = packet.is_lossy.then_some(WarningKind::LostPacket);
         let Some((field, content)) = packet.content else { return fault };
+        let content = content.of(bytes);
         match field {
             packet::CLOCK_SNAPSHOT => self.clocks.snapshot(packet.sequence, content),
             packet::TRACK => self.target.tracks.describe(content, &mut self.target.events),
             packet::CHROME_EVENTS => self.take_metadata(content),
             // Later statistics include the earlier ones.
             packet::STATS => self.num_lost = self.num_lost.max(num_lost(content)),
+            // Its packets come next.
+            packet::COMPRESSED => {}
             packet::TRACK_EVENT | packet::RENDER_STAGE | packet::GPU_COUNTER => {
                 let is_known = sequence.is_complete || !packet.needs_earlier;
                 let clock = packet.clock.or(sequence.clock);
                 let time = packet.timestamp.and_then(|time| self.clocks.time(packet.sequence, clock, time));
-                let (target, is_event) = (&mut self.target, field == packet::TRACK_EVENT);
-                let is_read = match time {
+                let target = &mut self.target;
+                target.key.set(key);
+                let is_read = match (&packet.fields, time) {
                     _ if !is_known => false,
-                    time if is_event => write_track_event(target, sequence, time, content),
-                    Some(time) if field == packet::RENDER_STAGE => {
-                        write_stage(target, sequence, time, content);
+                    (ContentFields::Event(event), time) => {
+                        write_track_event(target, sequence, time, event, [bytes, content])
+                    }
+                    (ContentFields::Stage(stage), Some(time)) => {
+                        write_stage(target, sequence, time, stage, [bytes, content]);
                         true
                     }
-                    Some(time) => write_device_counters(target, sequence, time, content),
-                    None => false,
+                    (ContentFields::Other, Some(time)) => write_device_counters(target, sequence, time, content),
+                    (_, None) => false,
                 };
                 if !is_read {
                     fault = Some(WarningKind::LostPacket);

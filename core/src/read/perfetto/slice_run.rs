@@ -1,8 +1,7 @@
 //! Tells which slices end where the order of packets tells it.
 
-use rustc_hash::FxHashMap;
-
 use crate::column::Times;
+use crate::read::recent_map::RecentMap;
 
 /// Begins and ends of one writer.
 ///
@@ -13,9 +12,8 @@ use crate::column::Times;
 pub(super) struct SliceRun {
     /// The begins at hand.
     begins: Vec<OpenBegin>,
-    /// Their tracks, and the place of each among them.
-    tracks: Vec<u64>,
-    places: FxHashMap<u64, u32>,
+    /// Their tracks.
+    tracks: RecentMap<u64, u64>,
     /// The ends that followed, from the first one on.
     num_ends: usize,
     is_in_same_order: bool,
@@ -47,11 +45,8 @@ impl SliceRun {
         if self.num_ends > 0 {
             self.finish(leave);
         }
-        let place = *self.places.entry(track).or_insert_with(|| {
-            self.tracks.push(track);
-            self.tracks.len() as u32 - 1
-        });
-        self.begins.push(OpenBegin { row: row as u32, track: place });
+        let place = self.tracks.place(track, || track);
+        self.begins.push(OpenBegin { row: row as u32, track: place as u32 });
     }
 
     /// The slice that an end closes, by the starts of all rows; `None` where time decides.
@@ -78,7 +73,6 @@ impl SliceRun {
             }
         }
         self.tracks.clear();
-        self.places.clear();
     }
 }
 

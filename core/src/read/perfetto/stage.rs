@@ -4,8 +4,10 @@ use super::arrow::DeviceWork;
 use super::intern::{PerfettoSequence, PerfettoTexts};
 use super::packet::numbers_of;
 use super::packet_key::PacketKey;
+use super::part::PacketPart;
 use super::stream::stream_of;
 use super::target::PerfettoTarget;
+use super::thread_count::THREAD_COUNT;
 use crate::json::{Scanner, canonical};
 use crate::perfetto::{RECORDED_STREAM, stage};
 use crate::read::element_shape::OwnValues;
@@ -20,8 +22,8 @@ use crate::trace::kind::category_kind;
 const COMPUTE: u64 = 2;
 
 /// A stage of rendering by its fields. Repeated ones stay where they are.
-#[derive(Debug, Default)]
-struct RenderStage<'p> {
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct RenderStage {
     id: u64,
     dur: u64,
     device: i64,
@@ -29,17 +31,22 @@ struct RenderStage<'p> {
     queue_iid: Option<u64>,
     stage: u64,
     stage_iid: u64,
-    name: Option<&'p [u8]>,
+    name: Option<PacketPart>,
     name_iid: u64,
     kernel_iid: u64,
-    launch: Option<&'p [u8]>,
-    specifications: Option<&'p [u8]>,
+    launch: Option<PacketPart>,
+    specifications: Option<PacketPart>,
     has_waits: bool,
+    /// Whether it tells its stream, and the one that it tells, if it is a number.
+    tells_stream: bool,
+    told_stream: Option<i64>,
 }
 
-impl<'p> RenderStage<'p> {
-    fn new(message: &'p [u8]) -> Self {
+impl RenderStage {
+    /// Splits a message of a packet. Its arguments go to the key.
+    pub(super) fn new(bytes: &[u8], message: &[u8], key: &mut PacketKey, is_told: IsTold<'_>) -> Self {
         let mut found = Self::default();
+        let part = |part| Some(PacketPart::within(bytes, part));
         WireFields::new(message).each(|field, value| match (field, value) {
             (stage::ID, WireValue::Number(id)) => found.id = id,
             (stage::DURATION, WireValue::Number(dur)) => found.dur = dur,
@@ -48,52 +55,24 @@ impl<'p> RenderStage<'p> {
             (stage::QUEUE_IID, WireValue::Number(iid)) => found.queue_iid = Some(iid),
             (stage::STAGE, WireValue::Number(at)) => found.stage = at,
             (stage::STAGE_IID, WireValue::Number(iid)) => found.stage_iid = iid,
-            (stage::NAME, WireValue::Bytes(name)) => found.name = Some(name),
+            (stage::NAME, WireValue::Bytes(name)) => found.name = part(name),
             (stage::NAME_IID, WireValue::Number(iid)) => found.name_iid = iid,
             (stage::KERNEL_IID, WireValue::Number(iid)) => found.kernel_iid = iid,
-            (stage::LAUNCH, WireValue::Bytes(launch)) => found.launch = Some(launch),
-            (stage::SPECIFICATIONS, WireValue::Bytes(specifications)) => found.specifications = Some(specifications),
+            (stage::LAUNCH, WireValue::Bytes(launch)) => found.launch = part(launch),
+            (stage::SPECIFICATIONS, WireValue::Bytes(specifications)) => found.specifications = part(specifications),
             (stage::WAITS_FOR, _) => found.has_waits = true,
+            (stage::EXTRA, WireValue::Bytes(extra)) => {
+                let (name, text) = named_text(extra);
+                if name == STREAM {
+                    found.told_stream = whole(text).filter(|_| !found.tells_stream);
+                    found.tells_stream = true;
+                }
+                write_argument(key, (name, text), found.told_stream);
+            }
             _ => {}
         });
+        write_launch_key(key, found.launch.map(|part| part.of(bytes)), is_told);
         found
-    }
-
-    fn name<'n>(&self, texts: &'n PerfettoTexts) -> Option<&'n [u8]>
-    where
-        'p: 'n,
-    {
-        let by_iid = || texts.names.text(self.name_iid).or_else(|| texts.kernels.text(self.kernel_iid));
-        self.name.or_else(by_iid)
-    }
-
-    fn write_key(&self, key: &mut PacketKey, sequence: &PerfettoSequence, message: &[u8], stream: i64) {
-        key.clear();
-        key.kind([b'S', 0, 0], sequence.id, sequence.edition);
-        key.number(Some(self.device as u64));
-        // Where its queue has no number, the stream is the number of the queue itself.
-        key.number(self.queue_iid);
-        [self.queue, self.stage, self.stage_iid].into_iter().for_each(|number| key.number(Some(number)));
-        key.text_or_number(self.name, Some(self.name_iid));
-        key.number(Some(self.kernel_iid));
-        for (name, text) in all_bytes_in(message, stage::EXTRA).map(named_text) {
-            if name == STREAM {
-                key.slot(STREAM, Decimal { mantissa: stream, scale: 0 });
-                if is_stream(text, stream) {
-                    continue;
-                }
-            }
-            key.named_text(name, text);
-        }
-        for (field, value) in self.launch.into_iter().flat_map(WireFields::new) {
-            match value {
-                WireValue::Bytes(argument) if field == 3 && !is_thread_count(argument, sequence) => {
-                    key.launch_argument(argument);
-                }
-                WireValue::Bytes(part) => key.text(part),
-                WireValue::Number(number) => key.number(Some(number)),
-            }
-        }
     }
 
     /// Names of the queue and of the stage, and the kind of the stage.
@@ -111,6 +90,44 @@ impl<'p> RenderStage<'p> {
             Some((name, kind)) => (queue, name, *kind),
             None => (queue, at(by_stage, self.stage), 0),
         }
+    }
+}
+
+/// A stage in the bytes of its packet.
+#[derive(Clone, Copy)]
+struct PacketStage<'p> {
+    stage: &'p RenderStage,
+    message: &'p [u8],
+    name: Option<&'p [u8]>,
+    launch: Option<&'p [u8]>,
+}
+
+impl<'p> PacketStage<'p> {
+    fn name<'n>(&self, texts: &'n PerfettoTexts) -> Option<&'n [u8]>
+    where
+        'p: 'n,
+    {
+        let RenderStage { name_iid, kernel_iid, .. } = *self.stage;
+        self.name.or_else(|| texts.names.text(name_iid).or_else(|| texts.kernels.text(kernel_iid)))
+    }
+
+    /// Adds all but the arguments to the key. These are written again where the stream is another
+    /// than the one that they tell.
+    fn finish_key(&self, key: &mut PacketKey, sequence: &PerfettoSequence, stream: i64) {
+        let stage = self.stage;
+        if stage.tells_stream && stage.told_stream != Some(stream) {
+            key.clear();
+            let extras = all_bytes_in(self.message, stage::EXTRA).map(named_text);
+            extras.for_each(|extra| write_argument(key, extra, Some(stream)));
+            write_launch_key(key, self.launch, &|argument| argument_name(argument, sequence) == Some(THREAD_COUNT));
+        }
+        key.kind([b'S', 0, 0], sequence.id, sequence.edition);
+        key.number(Some(stage.device as u64));
+        // Where its queue has no number, the stream is the number of the queue itself.
+        key.number(stage.queue_iid);
+        [stage.queue, stage.stage, stage.stage_iid].into_iter().for_each(|number| key.number(Some(number)));
+        key.text_or_number(self.name, Some(stage.name_iid));
+        key.number(Some(stage.kernel_iid));
     }
 }
 
@@ -154,30 +171,32 @@ pub(super) fn write_stage(
     target: &mut PerfettoTarget<'_>,
     sequence: &mut PerfettoSequence,
     start: i64,
-    message: &[u8],
+    stage: &RenderStage,
+    [bytes, message]: [&[u8]; 2],
 ) {
-    let stage = RenderStage::new(message);
-    if let Some(specifications) = stage.specifications {
+    let part = |part: Option<PacketPart>| part.map(|part| part.of(bytes));
+    if let Some(specifications) = part(stage.specifications) {
         take_specifications(sequence, specifications);
     }
+    let own = PacketStage { stage, message, name: part(stage.name), launch: part(stage.launch) };
     let (queue, stage_name, kind) = stage.names(sequence);
     let (number, queue_name) = stream_of(queue);
     let stream = number.unwrap_or_else(|| i64::try_from(stage.queue_iid.unwrap_or(stage.queue)).unwrap_or(i64::MAX));
     let PerfettoTarget { events, key, streams, tracks, .. } = target;
     streams.name((stage.device, stream), queue_name, tracks, events);
-    stage.write_key(key, sequence, message, stream);
+    own.finish_key(key, sequence, stream);
     let dur = i64::try_from(stage.dur).unwrap_or(i64::MAX);
     target.put(None, OwnValues::exact(start, dur), |event, _| {
         event.text("ph", b"X");
         event.text("cat", category(stage_name, kind));
-        event.text("name", stage.name(&sequence.texts).unwrap_or(stage_name));
+        event.text("name", own.name(&sequence.texts).unwrap_or(stage_name));
         event.integer("pid", stage.device);
         event.integer("tid", stream);
         event.plain_micros("ts", Ts(start));
         event.plain_micros("dur", Ts(dur));
         event.object("args", |args| {
             write_extra(args, message, stream);
-            if let Some(launch) = stage.launch {
+            if let Some(launch) = own.launch {
                 write_launch(args, launch, sequence);
             }
         });
@@ -206,9 +225,34 @@ fn named_text(extra: &[u8]) -> (&[u8], &[u8]) {
     (found[0].unwrap_or_default(), found[1].unwrap_or_default())
 }
 
-/// Whether a text is the number of a stream.
-fn is_stream(text: &[u8], stream: i64) -> bool {
-    Decimal::parse(text) == Some(Decimal { mantissa: stream, scale: 0 })
+/// The whole number that a text is.
+fn whole(text: &[u8]) -> Option<i64> {
+    Decimal::parse(text).filter(|number| number.scale == 0).map(|number| number.mantissa)
+}
+
+/// Whether the block tells an argument of a launch.
+pub(super) type IsTold<'t> = &'t dyn Fn(&[u8]) -> bool;
+
+/// Adds an argument beside the launch to a key: its name and its text.
+fn write_argument(key: &mut PacketKey, (name, text): (&[u8], &[u8]), stream: Option<i64>) {
+    if name == STREAM {
+        key.slot(STREAM, Decimal { mantissa: stream.unwrap_or_default(), scale: 0 });
+        if whole(text) == stream {
+            return;
+        }
+    }
+    key.named_text(name, text);
+}
+
+/// Adds a launch to a key.
+fn write_launch_key(key: &mut PacketKey, launch: Option<&[u8]>, is_told: IsTold<'_>) {
+    for (field, value) in launch.into_iter().flat_map(WireFields::new) {
+        match value {
+            WireValue::Bytes(argument) if field == 3 && !is_told(argument) => key.launch_argument(argument),
+            WireValue::Bytes(part) => key.text(part),
+            WireValue::Number(number) => key.number(Some(number)),
+        }
+    }
 }
 
 /// Writes the arguments beside the launch. All are texts: numbers, lists and objects among them
@@ -218,7 +262,7 @@ fn write_extra(args: &mut JsonObject<'_>, message: &[u8], stream: i64) {
         // Work of graphs may be shown in other rows than those of its stream.
         if key == STREAM {
             args.integer("stream", stream);
-            if !is_stream(value, stream) {
+            if whole(value) != Some(stream) {
                 push_json_or_text(args.field("original_stream"), value);
             }
             continue;
@@ -251,15 +295,8 @@ fn is_number(text: &[u8]) -> bool {
         && canonical(text).text.as_bytes() == text
 }
 
-/// An argument of launches that the block tells.
-const THREAD_COUNT: &[u8] = b"thread_count";
-
 fn argument_name<'n>(argument: &'n [u8], sequence: &'n PerfettoSequence) -> Option<&'n [u8]> {
     bytes_in(argument, 2).or_else(|| sequence.texts.arguments.text(number_in(argument, 1)?))
-}
-
-fn is_thread_count(argument: &[u8], sequence: &PerfettoSequence) -> bool {
-    argument_name(argument, sequence) == Some(THREAD_COUNT)
 }
 
 /// Writes the shape of a launch, and its other arguments.

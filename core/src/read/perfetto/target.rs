@@ -11,6 +11,7 @@ use crate::read::builder::TraceBuilder;
 use crate::read::element_shape::OwnValues;
 use crate::read::event_text::EventText;
 use crate::read::json_object::JsonObject;
+use crate::read::recent_map::RecentMap;
 use crate::read::tracks::TrackKey;
 
 /// Where events go, and what later packets add to.
@@ -25,6 +26,8 @@ pub(super) struct PerfettoTarget<'b> {
     pub(super) arrows: DeviceArrows,
     pub(super) lanes: LaneSlices,
     pub(super) flows: PerfettoFlows,
+    /// The places of the counters of devices.
+    pub(super) devices: RecentMap<i64, TrackKey>,
 }
 
 impl<'b> PerfettoTarget<'b> {
@@ -38,6 +41,7 @@ impl<'b> PerfettoTarget<'b> {
             arrows: DeviceArrows::default(),
             lanes: LaneSlices::default(),
             flows: PerfettoFlows::default(),
+            devices: RecentMap::default(),
         }
     }
 

@@ -5,6 +5,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::read::builder::TraceBuilder;
 use crate::read::event_text::EventText;
 use crate::read::json_object::{JsonObject, push_integer, push_text};
+use crate::read::recent_map::RecentMap;
 use crate::read::tracks::TrackKey;
 use crate::read::wire::{WireFields, WireValue, all_bytes_in, bytes_in, number_in};
 
@@ -76,7 +77,8 @@ impl TrackPlace {
 pub(super) struct PerfettoTracks {
     known: FxHashMap<u64, PerfettoTrack>,
     processes: FxHashSet<i64>,
-    places: FxHashMap<u64, TrackPlace>,
+    places: RecentMap<u64, TrackPlace>,
+    counters: RecentMap<u64, TrackCounter>,
     /// The last values of counters that count up from the last one.
     totals: FxHashMap<u64, f64>,
 }
@@ -128,12 +130,13 @@ impl PerfettoTracks {
         }
         self.known.insert(uuid, track);
         self.places.clear();
+        self.counters.clear();
     }
 
     /// The place of a track's events.
     pub(super) fn place(&mut self, uuid: u64) -> &mut TrackPlace {
         let known = &self.known;
-        self.places.entry(uuid).or_insert_with(|| place_of(known, uuid))
+        self.places.at(uuid, || place_of(known, uuid))
     }
 
     /// Whether a process was described.
@@ -141,51 +144,59 @@ impl PerfettoTracks {
         self.processes.contains(&process)
     }
 
-    /// A counter: its name, its place and the key of its values; and a value of it.
-    pub(super) fn counter(&mut self, uuid: u64, value: f64) -> (TrackCounter, f64) {
-        let Some(track) = self.known.get(&uuid) else {
-            let (name, place) = (own_name(uuid), place_of(&self.known, uuid));
-            return (TrackCounter { name, place, series: USUAL_SERIES.to_vec() }, value);
-        };
-        let mut place = place_of(&self.known, track.parent);
-        let is_of_thread = self.known.get(&track.parent).is_some_and(|parent| parent.thread.is_some());
-        let is_inner = self.known.get(&track.parent).is_some_and(|parent| self.known.contains_key(&parent.parent));
-        if !is_of_thread && !is_inner {
-            place = self.process_place(track.parent);
-        }
-        let series = if track.counter.is_some() { track.series.as_deref() } else { None };
-        let series = series.unwrap_or(USUAL_SERIES).to_vec();
-        let counter = TrackCounter { name: track.name.clone(), place, series };
-        let Some(scale) = track.counter else { return (counter, value) };
-        let mut value = value * scale.multiplier as f64;
-        if scale.is_incremental {
-            let total = self.totals.entry(uuid).or_default();
-            *total += value;
-            value = *total;
-        }
-        (counter, value)
+    /// A counter.
+    pub(super) fn counter(&mut self, uuid: u64) -> &mut TrackCounter {
+        let known = &self.known;
+        self.counters.at(uuid, || counter_of(known, uuid))
     }
 
-    /// The place of a process, or of a row in its place, as a whole.
-    fn process_place(&self, uuid: u64) -> TrackPlace {
-        let mut place = TrackPlace::default();
-        match self.known.get(&uuid) {
-            Some(PerfettoTrack { process: Some(process), .. }) => push_integer(&mut place.process, *process),
-            Some(track) if !track.name.is_empty() => push_text(&mut place.process, &track.name),
-            _ => push_text(&mut place.process, b"global"),
+    /// The value of a counter that a recorded number stands for.
+    pub(super) fn counter_value(&mut self, uuid: u64, number: f64) -> f64 {
+        let Some(scale) = self.counter(uuid).scale else { return number };
+        let value = number * scale.multiplier as f64;
+        if !scale.is_incremental {
+            return value;
         }
-        place
+        let total = self.totals.entry(uuid).or_default();
+        *total += value;
+        *total
     }
 }
 
+fn counter_of(known: &FxHashMap<u64, PerfettoTrack>, uuid: u64) -> TrackCounter {
+    let Some(track) = known.get(&uuid) else {
+        let (name, place) = (own_name(uuid), place_of(known, uuid));
+        return TrackCounter { name, place, series: USUAL_SERIES.to_vec(), scale: None };
+    };
+    let parent = known.get(&track.parent);
+    let is_of_thread = parent.is_some_and(|parent| parent.thread.is_some());
+    let is_inner = parent.is_some_and(|parent| known.contains_key(&parent.parent));
+    let place = if is_of_thread || is_inner { place_of(known, track.parent) } else { process_place(parent) };
+    let series = if track.counter.is_some() { track.series.as_deref() } else { None };
+    let series = series.unwrap_or(USUAL_SERIES).to_vec();
+    TrackCounter { name: track.name.clone(), place, series, scale: track.counter }
+}
+
+/// The place of a process, or of a row in its place, as a whole.
+fn process_place(track: Option<&PerfettoTrack>) -> TrackPlace {
+    let mut place = TrackPlace::default();
+    match track {
+        Some(PerfettoTrack { process: Some(process), .. }) => push_integer(&mut place.process, *process),
+        Some(track) if !track.name.is_empty() => push_text(&mut place.process, &track.name),
+        _ => push_text(&mut place.process, b"global"),
+    }
+    place
+}
 /// The key of a counter's values, where the file has none.
 const USUAL_SERIES: &[u8] = b"value";
 
 /// A counter of a track.
+#[derive(Debug)]
 pub(super) struct TrackCounter {
     pub(super) name: Vec<u8>,
     pub(super) place: TrackPlace,
     pub(super) series: Vec<u8>,
+    scale: Option<CounterScale>,
 }
 
 /// Name and labels in a `ProcessDescriptor`.

@@ -1,5 +1,7 @@
 //! Appends fields to a message of protobuf.
 
+use crate::varint;
+
 /// A message under construction.
 #[derive(Debug, Default)]
 pub(super) struct WireMessage(pub(super) Vec<u8>);
@@ -32,11 +34,7 @@ impl WireMessage {
         self.text(field, &inner.0);
     }
 
-    fn varint(&mut self, mut number: u64) {
-        while number >= 0x80 {
-            self.0.push(number as u8 | 0x80);
-            number >>= 7;
-        }
-        self.0.push(number as u8);
+    fn varint(&mut self, number: u64) {
+        varint::push(&mut self.0, number);
     }
 }

@@ -1,0 +1,159 @@
+//! Splits packets, on a thread of its own where there may be one, ahead of who takes them.
+
+use std::panic::resume_unwind;
+use std::sync::mpsc::sync_channel;
+use std::thread;
+
+use super::packet::PerfettoPacket;
+use super::packet_key::PacketKey;
+use super::packets::PerfettoPackets;
+use super::thread_count::ThreadCounts;
+use crate::error::Error;
+use crate::perfetto::packet;
+use crate::warning::WarningKind;
+
+/// Packets and their bytes of one batch: few enough for the nearest memory of a processor.
+const MAX_PACKETS: usize = 1 << 12;
+const MAX_BYTES: usize = 1 << 20;
+
+/// Batches that may wait to be taken.
+const MAX_WAITING: usize = 3;
+
+/// Packets that were split one after the other.
+#[derive(Debug, Default)]
+pub(super) struct PacketBatch {
+    packets: Vec<BatchPacket>,
+    bytes: Vec<u8>,
+    /// The keys of all of them, one behind the other.
+    keys: PacketKey,
+}
+
+/// A packet of a batch.
+#[derive(Debug)]
+struct BatchPacket {
+    packet: PerfettoPacket,
+    offset: u64,
+    fault: Option<WarningKind>,
+    ends: BatchEnds,
+}
+
+/// Where bytes, key and numbers of a packet end among those of its batch, which is small.
+#[derive(Debug, Clone, Copy, Default)]
+struct BatchEnds {
+    bytes: u32,
+    key: u32,
+    values: u32,
+}
+
+/// A packet that was split.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct SplitPacket<'p> {
+    pub(super) packet: &'p PerfettoPacket,
+    pub(super) bytes: &'p [u8],
+    /// What its annotations or arguments give to the key, and their numbers.
+    pub(super) key: (&'p [u8], &'p [i64]),
+    /// Where it stands in its file.
+    pub(super) offset: u64,
+    /// Its defect, if it could not be unpacked.
+    pub(super) fault: Option<WarningKind>,
+}
+
+impl PacketBatch {
+    /// Number of packets.
+    pub(super) fn len(&self) -> usize {
+        self.packets.len()
+    }
+
+    /// All packets.
+    pub(super) fn iter(&self) -> impl Iterator<Item = SplitPacket<'_>> {
+        let mut start = BatchEnds::default();
+        self.packets.iter().map(move |BatchPacket { packet, offset, fault, ends }| {
+            let begin = std::mem::replace(&mut start, *ends);
+            SplitPacket {
+                packet,
+                bytes: &self.bytes[begin.bytes as usize..ends.bytes as usize],
+                key: (
+                    &self.keys.bytes[begin.key as usize..ends.key as usize],
+                    &self.keys.values[begin.values as usize..ends.values as usize],
+                ),
+                offset: *offset,
+                fault: *fault,
+            }
+        })
+    }
+
+    /// Replaces the packets by the next ones of a file; false at its end.
+    fn fill(&mut self, packets: &mut PerfettoPackets<'_>, counts: &mut ThreadCounts) -> Result<bool, Error> {
+        self.packets.clear();
+        self.bytes.clear();
+        self.keys.clear();
+        while self.len() < MAX_PACKETS && self.bytes.len() < MAX_BYTES && self.add(packets, counts)? {}
+        Ok(self.len() > 0)
+    }
+
+    fn add(&mut self, packets: &mut PerfettoPackets<'_>, counts: &mut ThreadCounts) -> Result<bool, Error> {
+        let offset = packets.offset();
+        let Some(bytes) = packets.next()? else { return Ok(false) };
+        let start = self.bytes.len();
+        let packet = PerfettoPacket::new(bytes, &mut self.keys, counts);
+        self.bytes.extend_from_slice(bytes);
+        let mut fault = None;
+        if let Some((packet::COMPRESSED, compressed)) = packet.content {
+            let is_whole = packets.unpack(compressed.of(&self.bytes[start..]));
+            fault = (!is_whole).then_some(WarningKind::DamagedCompression);
+        }
+        let ends = [self.bytes.len(), self.keys.bytes.len(), self.keys.values.len()].map(|end| end as u32);
+        let [bytes, key, values] = ends;
+        self.packets.push(BatchPacket { packet, offset, fault, ends: BatchEnds { bytes, key, values } });
+        Ok(true)
+    }
+}
+
+/// Gives all packets of a file to `take`, batch by batch.
+pub(super) fn each_batch(
+    packets: &mut PerfettoPackets<'_>,
+    max_threads: usize,
+    mut take: impl FnMut(&PacketBatch) -> Result<(), Error>,
+) -> Result<(), Error> {
+    if max_threads > 1
+        && let Some(outcome) = each_beside(packets, &mut take)
+    {
+        return outcome;
+    }
+    let (mut batch, mut counts) = (PacketBatch::default(), ThreadCounts::default());
+    while batch.fill(packets, &mut counts)? {
+        take(&batch)?;
+    }
+    Ok(())
+}
+
+/// The same, with a thread that splits packets while this one takes them; `None` where no thread can
+/// be made.
+fn each_beside(
+    packets: &mut PerfettoPackets<'_>,
+    take: &mut impl FnMut(&PacketBatch) -> Result<(), Error>,
+) -> Option<Result<(), Error>> {
+    let (full, arriving) = sync_channel::<PacketBatch>(MAX_WAITING);
+    let (taken, free) = sync_channel::<PacketBatch>(MAX_WAITING);
+    let split = move || {
+        let mut counts = ThreadCounts::default();
+        loop {
+            let mut batch = free.try_recv().unwrap_or_default();
+            // When nobody takes batches any more, there is an answer already.
+            if !batch.fill(packets, &mut counts)? || full.send(batch).is_err() {
+                return Ok(());
+            }
+        }
+    };
+    thread::scope(|scope| {
+        let splitter = thread::Builder::new().spawn_scoped(scope, split).ok()?;
+        let outcome = arriving.iter().try_for_each(|batch| {
+            take(&batch)?;
+            // Batches that were taken are filled again, so that their memory is.
+            drop(taken.try_send(batch));
+            Ok(())
+        });
+        drop(arriving);
+        Some(outcome.and(splitter.join().unwrap_or_else(|panic| resume_unwind(panic))))
+    })
+}
