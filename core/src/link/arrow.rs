@@ -26,14 +26,14 @@ pub(super) struct Arrows {
 
 impl Arrows {
     /// Arrows to these device events; none in files of Kineto, whose launches bear ids.
-    pub(super) fn of(trace: &Trace, devices: &[usize]) -> Self {
+    pub(super) fn of(trace: &Trace, devices: &[u32]) -> Self {
         let mut arrows = Self::default();
         if devices.is_empty() || trace.flows.is_empty() || trace.producer().is_none() {
             return arrows;
         }
         let is_host = |row: &usize| !trace.is_on_device(*row) && trace.events.kind[*row] != EventKind::Python;
         let hosts = ArrowTargets::new(trace, (0..trace.events.len()).filter(is_host));
-        let devices = ArrowTargets::new(trace, devices.iter().copied());
+        let devices = ArrowTargets::new(trace, devices.iter().map(|row| *row as usize));
         for mut ends in flows(trace, |_| true) {
             sort::by_key(&mut ends, |end| (end.time, end.position));
             let mut source = None;

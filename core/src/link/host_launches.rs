@@ -28,13 +28,32 @@ const CROWD: usize = 16;
 /// Number, kind and `External id` of a device event.
 type WorkKey = (u64, EventKind, Option<u64>);
 
+/// A launch with its number and its process.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct NumberedLaunch {
+    pub(super) number: u64,
+    pub(super) process: StrId,
+    pub(super) row: u32,
+}
+
+impl NumberedLaunch {
+    fn of(trace: &Trace, row: u32) -> Option<Self> {
+        let number = trace.correlation_id(row as usize)?;
+        Some(Self { number, process: trace.process_of(row as usize), row })
+    }
+
+    fn key(&self) -> (u64, StrId) {
+        (self.number, self.process)
+    }
+}
+
 /// Launches by `correlation` and process; those of one number in the order of their starts.
 ///
 /// Where a file has several processes, each numbers its launches anew. Numbers may also be used
 /// again.
 #[derive(Debug, Default)]
 pub(super) struct HostLaunches {
-    launches: Vec<((u64, StrId), u32)>,
+    launches: Vec<NumberedLaunch>,
     processes: HostProcesses,
     /// Numbers of very many launches.
     crowds: FxHashMap<u64, CrowdedNumber>,
@@ -44,24 +63,23 @@ pub(super) struct HostLaunches {
 
 impl HostLaunches {
     /// `launches` and `rows` are those of a rank; `rows` is `None` for the whole file.
-    pub(super) fn new(trace: &Trace, launches: impl Iterator<Item = u32>, rows: Option<&[u32]>) -> Self {
+    pub(super) fn new(trace: &Trace, launches: &[u32], rows: Option<&[u32]>) -> Self {
         let events = &trace.events;
-        let key = |row: u32| {
-            let at = row as usize;
-            Some(((trace.correlation_id(at)?, trace.process_of(at)), row))
-        };
-        let mut launches: Vec<_> = launches.filter_map(key).collect();
-        sort::by_key(&mut launches, |(key, row)| (*key, events.start.at(*row as usize)));
+        let numbered = launches.iter().filter_map(|row| NumberedLaunch::of(trace, *row));
+        // There are millions, and nearly all of them have a number.
+        let mut launches: Vec<_> = Vec::with_capacity(launches.len());
+        launches.extend(numbered);
+        sort::by_key(&mut launches, |launch| (launch.key(), events.start.at(launch.row as usize)));
         // A call of the driver inside one of the runtime may bear its number.
         let is_inside = |row: u32, other: u32| {
             let (row, other) = (row as usize, other as usize);
             events.track.at(row) == events.track.at(other) && events.end(row) <= events.end(other)
         };
-        launches.dedup_by(|(key, row), (before, other)| key == before && is_inside(*row, *other));
+        launches.dedup_by(|launch, last| launch.key() == last.key() && is_inside(launch.row, last.row));
         let processes = HostProcesses::new(trace, &launches, rows);
-        let same = launches.chunk_by(|((id, _), _), ((next, _), _)| id == next).filter(|same| same.len() > CROWD);
-        let crowd = |same: &[((u64, StrId), u32)]| CrowdedNumber::of(trace, same.iter().map(|(_, row)| *row));
-        let crowds = same.map(|same| (same[0].0.0, crowd(same))).collect();
+        let same = launches.chunk_by(|launch, next| launch.number == next.number).filter(|same| same.len() > CROWD);
+        let crowd = |same: &[NumberedLaunch]| CrowdedNumber::of(trace, same.iter().map(|launch| launch.row));
+        let crowds = same.map(|same| (same[0].number, crowd(same))).collect();
         let mut contested: FxHashMap<WorkKey, usize> = FxHashMap::default();
         if !processes.are_mixed() {
             return Self { launches, processes, crowds, contested };
@@ -89,7 +107,7 @@ impl HostLaunches {
     /// Rows of all launches with a number; of a call of the driver inside one of the runtime, only
     /// the outer.
     pub(super) fn rows(&self) -> impl Iterator<Item = u32> + '_ {
-        self.launches.iter().map(|(_, row)| *row)
+        self.launches.iter().map(|launch| launch.row)
     }
 
     /// The host process of a device event, if the file tells it.
@@ -116,8 +134,8 @@ impl HostLaunches {
             return found.map_or(LaunchMatch::Missing, LaunchMatch::Found);
         }
         let is_of_process = self.processes.filter(trace, row);
-        let found = of_number(&self.launches, id).filter(|(host, _)| is_of_process(*host)).map(|(_, row)| row);
-        nearest(trace, row, found)
+        let found = of_number(&self.launches, id).iter().filter(|launch| is_of_process(launch.process));
+        nearest(trace, row, found.map(|launch| launch.row))
     }
 
     /// The launch of a device event that may be of several processes: certain if all launches that
@@ -127,24 +145,23 @@ impl HostLaunches {
         if self.crowds.get(&id).is_some_and(|crowd| crowd.len() > MAX_RANKS) {
             return LaunchMatch::Ambiguous;
         }
-        let alike = of_number(&self.launches, id).filter(|(_, host)| is_alike(trace, *host, row));
-        let alike: Vec<(StrId, u32)> = alike.collect();
+        let alike = of_number(&self.launches, id).iter().filter(|launch| is_alike(trace, launch.row, row));
+        let alike: Vec<NumberedLaunch> = alike.copied().collect();
         let is_single = |host: u32| single_work(trace.event_name(host as usize)).is_some();
         let num_events = work_key(trace, row).and_then(|key| self.contested.get(&key)).copied().unwrap_or(1);
-        let is_certain =
-            alike.len() >= num_events && alike.iter().all(|(process, host)| *process == alike[0].0 && is_single(*host));
+        let is_certain = alike.len() >= num_events
+            && alike.iter().all(|launch| launch.process == alike[0].process && is_single(launch.row));
         if alike.is_empty() || is_certain {
-            return nearest(trace, row, alike.into_iter().map(|(_, host)| host));
+            return nearest(trace, row, alike.into_iter().map(|launch| launch.row));
         }
         LaunchMatch::Ambiguous
     }
 }
 
-/// The launches of a number, each with its process.
-pub(super) fn of_number(launches: &[((u64, StrId), u32)], id: u64) -> impl Iterator<Item = (StrId, u32)> + '_ {
-    let first = launches.partition_point(|((other, _), _)| *other < id);
-    let same = launches[first..].iter().take_while(move |((other, _), _)| *other == id);
-    same.map(|((_, process), row)| (*process, *row))
+/// The launches of a number.
+pub(super) fn of_number(launches: &[NumberedLaunch], number: u64) -> &[NumberedLaunch] {
+    let later = &launches[launches.partition_point(|launch| launch.number < number)..];
+    &later[..later.iter().take_while(|launch| launch.number == number).count()]
 }
 
 fn external_id(trace: &Trace, row: usize) -> Option<u64> {

@@ -2,7 +2,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::host_launches::of_number;
+use super::host_launches::{NumberedLaunch, of_number};
 use crate::id::StrId;
 use crate::sort;
 use crate::time::Ts;
@@ -33,12 +33,13 @@ const MOST: usize = 2;
 
 impl HostProcesses {
     /// `launches` are sorted by number and process; `rows` are those of a rank, or of the file.
-    pub(super) fn new(trace: &Trace, launches: &[((u64, StrId), u32)], rows: Option<&[u32]>) -> Self {
-        let is_shared = |pair: &[((u64, StrId), u32)]| pair[0].0.0 == pair[1].0.0 && pair[0].0.1 != pair[1].0.1;
+    pub(super) fn new(trace: &Trace, launches: &[NumberedLaunch], rows: Option<&[u32]>) -> Self {
+        let is_shared =
+            |pair: &[NumberedLaunch]| pair[0].number == pair[1].number && pair[0].process != pair[1].process;
         if !launches.windows(2).any(is_shared) {
             return Self::default();
         }
-        let hosts: FxHashSet<StrId> = launches.iter().map(|((_, process), _)| *process).collect();
+        let hosts: FxHashSet<StrId> = launches.iter().map(|launch| launch.process).collect();
         let rows: Vec<usize> = match rows {
             Some(rows) => rows.iter().map(|row| *row as usize).collect(),
             None => (0..trace.events.len()).collect(),
@@ -178,15 +179,16 @@ impl HostBlocks {
 
 /// Device events with the process of their launch, if the first launch of a number is that of its
 /// first device event, and so on.
-fn pairs_in_order(trace: &Trace, launches: &[((u64, StrId), u32)], devices: &[usize]) -> Vec<(usize, StrId)> {
+fn pairs_in_order(trace: &Trace, launches: &[NumberedLaunch], devices: &[usize]) -> Vec<(usize, StrId)> {
     let start = |row: usize| trace.events.start.at(row);
     let mut numbered: Vec<(u64, Ts, usize)> =
         devices.iter().filter_map(|row| Some((trace.correlation_id(*row)?, start(*row), *row))).collect();
     sort::ascending(&mut numbered);
     let mut pairs = Vec::new();
     for events in numbered.chunk_by(|one, other| one.0 == other.0) {
-        let of_number = of_number(launches, events[0].0).map(|(host, row)| (start(row as usize), host));
-        let mut hosts: Vec<(Ts, StrId)> = of_number.collect();
+        let of_number = of_number(launches, events[0].0).iter();
+        let mut hosts: Vec<(Ts, StrId)> =
+            of_number.map(|launch| (start(launch.row as usize), launch.process)).collect();
         if hosts.len() == events.len() {
             sort::ascending(&mut hosts);
             pairs.extend(events.iter().zip(hosts).map(|((.., row), (_, host))| (*row, host)));

@@ -7,7 +7,7 @@ use super::event_warnings::count_events;
 use super::first_launch::FirstLaunch;
 use super::flow::{FlowTargets, flows};
 use super::host_launches::LaunchMatch;
-use super::launch_index::{LaunchIndex, is_launch};
+use super::launch_index::{LaunchIndex, is_launch, rows_of};
 use super::link_method::LinkMethod;
 use super::surplus_kernels;
 use crate::column::OptionalColumn;
@@ -100,10 +100,10 @@ pub(crate) fn lacks_device_work(trace: &Trace) -> bool {
 /// an `External id` that only one launch has. One launch of a graph may have many device events.
 pub(super) fn link_launches(trace: &Trace, warnings: &mut Warnings) -> (OptionalColumn, LaunchedEvents) {
     let launches = LaunchIndex::new(trace);
-    let devices: Vec<usize> = (0..trace.events.len()).filter(|row| is_enqueued(trace, *row)).collect();
+    let devices = rows_of(trace, is_enqueued);
     let mut launch = OptionalColumn::empty(trace.events.len());
     let (mut missing, mut ambiguous) = (Vec::new(), Vec::new());
-    for row in devices.iter().copied() {
+    for row in devices.iter().map(|row| *row as usize) {
         match launches.of(trace, row) {
             LaunchMatch::Found(host) => launch.set(row, host),
             LaunchMatch::Missing => missing.push(row),
@@ -137,9 +137,10 @@ pub(super) fn link_launches(trace: &Trace, warnings: &mut Warnings) -> (Optional
 }
 
 /// Launches with the device events that they enqueued, sorted.
-fn pairs(devices: &[usize], launch: &OptionalColumn) -> Vec<(u32, u32)> {
-    let linked = devices.iter().filter_map(|row| Some((launch.get(*row)?, *row as u32)));
-    let mut pairs: Vec<_> = linked.collect();
+fn pairs(devices: &[u32], launch: &OptionalColumn) -> Vec<(u32, u32)> {
+    let linked = devices.iter().filter_map(|row| Some((launch.get(*row as usize)?, *row)));
+    let mut pairs = Vec::with_capacity(devices.len());
+    pairs.extend(linked);
     // Runs in every read, so it has an instantiation of its own.
     pairs.sort_unstable();
     pairs

@@ -11,6 +11,14 @@ pub(super) fn is_launch(trace: &Trace, row: usize) -> bool {
     trace.events.kind[row] == EventKind::Launch && !trace.is_on_device(row)
 }
 
+/// The rows of one sort, counted first so that they take no more memory than they need.
+pub(super) fn rows_of(trace: &Trace, is_it: impl Fn(&Trace, usize) -> bool) -> Vec<u32> {
+    let rows = (0..trace.events.len()).filter(|row| is_it(trace, *row));
+    let mut found = Vec::with_capacity(rows.clone().count());
+    found.extend(rows.map(|row| row as u32));
+    found
+}
+
 /// Launches by their ranks, if a merger labelled these.
 ///
 /// Each rank numbers its launches anew.
@@ -28,8 +36,8 @@ pub(super) struct LaunchIndex {
 impl LaunchIndex {
     pub(super) fn new(trace: &Trace) -> Self {
         let num_events = trace.events.len();
-        let calls: Vec<u32> = (0..num_events).filter(|row| is_launch(trace, *row)).map(|row| row as u32).collect();
-        let all = HostLaunches::new(trace, calls.iter().copied(), None);
+        let calls = rows_of(trace, is_launch);
+        let all = HostLaunches::new(trace, &calls, None);
         let labels = if all.is_empty() { None } else { RowLabels::of(trace) };
         let mut index = Self { labels, calls, all, of_label: Vec::new() };
         if let Some(labels) = &index.labels {
@@ -45,7 +53,7 @@ impl LaunchIndex {
             if rows.iter().any(|rows| has(rows, is_launch) && has(rows, Trace::is_on_device)) {
                 let launches = |rows: &Vec<u32>| {
                     let launches = rows.iter().copied().filter(|row| is_launch(trace, *row as usize));
-                    HostLaunches::new(trace, launches, Some(rows))
+                    HostLaunches::new(trace, &launches.collect::<Vec<u32>>(), Some(rows))
                 };
                 index.of_label = rows.iter().map(launches).collect();
             } else {

@@ -230,8 +230,12 @@ fn order(trace: &Trace) -> (Vec<u32>, Vec<u32>) {
     }
     let key = |row: &u32| (events.start.at(*row as usize), Reverse(events.dur.at(*row as usize)));
     for track in 0..trace.tracks.len() {
-        // The stable sort makes use of the runs that a profiler writes.
-        order[starts[track] as usize..starts[track + 1] as usize].sort_by_key(key);
+        let rows = &mut order[starts[track] as usize..starts[track + 1] as usize];
+        // Mostly they are in order, and a sort would take as much memory again.
+        if !rows.is_sorted_by_key(key) {
+            // The stable sort makes use of the runs that a profiler writes.
+            rows.sort_by_key(key);
+        }
     }
     (order, starts)
 }

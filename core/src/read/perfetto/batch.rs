@@ -1,7 +1,7 @@
 //! Splits packets, on a thread of its own where there may be one, ahead of who takes them.
 
 use std::panic::resume_unwind;
-use std::sync::mpsc::sync_channel;
+use std::sync::mpsc::{Receiver, SendError, SyncSender, TryRecvError, TrySendError, sync_channel};
 use std::thread;
 
 use super::packet::PerfettoPacket;
@@ -13,11 +13,11 @@ use crate::perfetto::packet;
 use crate::warning::WarningKind;
 
 /// Packets and their bytes of one batch: few enough for the nearest memory of a processor.
-const MAX_PACKETS: usize = 1 << 12;
-const MAX_BYTES: usize = 1 << 20;
+const MAX_PACKETS: usize = 1 << 10;
+const MAX_BYTES: usize = 1 << 18;
 
 /// Batches that may wait to be taken.
-const MAX_WAITING: usize = 3;
+const MAX_WAITING: usize = 4;
 
 /// Packets that were split one after the other.
 #[derive(Debug, Default)]
@@ -140,14 +140,14 @@ fn each_beside(
         loop {
             let mut batch = free.try_recv().unwrap_or_default();
             // When nobody takes batches any more, there is an answer already.
-            if !batch.fill(packets, &mut counts)? || full.send(batch).is_err() {
+            if !batch.fill(packets, &mut counts)? || send(&full, batch).is_err() {
                 return Ok(());
             }
         }
     };
     thread::scope(|scope| {
         let splitter = thread::Builder::new().spawn_scoped(scope, split).ok()?;
-        let outcome = arriving.iter().try_for_each(|batch| {
+        let outcome = std::iter::from_fn(|| receive(&arriving)).try_for_each(|batch| {
             take(&batch)?;
             // Batches that were taken are filled again, so that their memory is.
             drop(taken.try_send(batch));
@@ -157,3 +157,32 @@ fn each_beside(
         Some(outcome.and(splitter.join().unwrap_or_else(|panic| resume_unwind(panic))))
     })
 }
+
+/// Sends a batch, and stays awake while it waits: where threads sleep and wake each other up all the
+/// time, the system may leave both on one processor.
+fn send(full: &SyncSender<PacketBatch>, mut batch: PacketBatch) -> Result<(), SendError<PacketBatch>> {
+    for _ in 0..MAX_YIELDS {
+        match full.try_send(batch) {
+            Ok(()) => return Ok(()),
+            Err(TrySendError::Disconnected(batch)) => return Err(SendError(batch)),
+            Err(TrySendError::Full(back)) => batch = back,
+        }
+        thread::yield_now();
+    }
+    full.send(batch)
+}
+
+/// The next batch; none when all came. Stays awake, too.
+fn receive(arriving: &Receiver<PacketBatch>) -> Option<PacketBatch> {
+    for _ in 0..MAX_YIELDS {
+        match arriving.try_recv() {
+            Ok(batch) => return Some(batch),
+            Err(TryRecvError::Disconnected) => return None,
+            Err(TryRecvError::Empty) => thread::yield_now(),
+        }
+    }
+    arriving.recv().ok()
+}
+
+/// A few milliseconds, in which several batches are split or taken.
+const MAX_YIELDS: usize = 10_000;
