@@ -47,7 +47,7 @@ impl Decimal {
         // A float has one text of at most 15 digits, so the first that is found is it.
         let with_digits = |(scale, unit): (usize, &f64)| {
             let mantissa = (number * unit).round();
-            let is_it = mantissa.abs() < MAX_SHORT && mantissa / unit == number;
+            let is_it = mantissa.abs() < MAX_SHORT && (mantissa / unit).to_bits() == number.to_bits();
             is_it.then_some(Self { mantissa: mantissa as i64, scale: scale as u8 })
         };
         // No mantissa is a negative zero, and smaller numbers are written with exponents.

@@ -1,4 +1,4 @@
-//! Splits packets, on a thread of its own where there may be one, ahead of who takes them.
+//! Splits packets, ahead of a thread that takes them where there may be one.
 
 use std::panic::resume_unwind;
 use std::sync::mpsc::{Receiver, SendError, SyncSender, TryRecvError, TrySendError, sync_channel};
@@ -113,7 +113,7 @@ impl PacketBatch {
 pub(super) fn each_batch(
     packets: &mut PerfettoPackets<'_>,
     max_threads: usize,
-    mut take: impl FnMut(&PacketBatch) -> Result<(), Error>,
+    mut take: impl FnMut(&PacketBatch) -> Result<(), Error> + Send,
 ) -> Result<(), Error> {
     if max_threads > 1
         && let Some(outcome) = each_beside(packets, &mut take)
@@ -127,35 +127,45 @@ pub(super) fn each_batch(
     Ok(())
 }
 
-/// The same, with a thread that splits packets while this one takes them; `None` where no thread can
-/// be made.
+/// The same, with a thread that takes packets while this one, to which the file may belong, splits
+/// them; `None` where no thread can be made.
 fn each_beside(
     packets: &mut PerfettoPackets<'_>,
-    take: &mut impl FnMut(&PacketBatch) -> Result<(), Error>,
+    take: &mut (impl FnMut(&PacketBatch) -> Result<(), Error> + Send),
 ) -> Option<Result<(), Error>> {
     let (full, arriving) = sync_channel::<PacketBatch>(MAX_WAITING);
     let (taken, free) = sync_channel::<PacketBatch>(MAX_WAITING);
-    let split = move || {
-        let mut counts = ThreadCounts::default();
-        loop {
-            let mut batch = free.try_recv().unwrap_or_default();
-            // When nobody takes batches any more, there is an answer already.
-            if !batch.fill(packets, &mut counts)? || send(&full, batch).is_err() {
-                return Ok(());
-            }
-        }
-    };
-    thread::scope(|scope| {
-        let splitter = thread::Builder::new().spawn_scoped(scope, split).ok()?;
-        let outcome = std::iter::from_fn(|| receive(&arriving)).try_for_each(|batch| {
+    let take_all = move || {
+        std::iter::from_fn(|| receive(&arriving)).try_for_each(|batch| {
             take(&batch)?;
             // Batches that were taken are filled again, so that their memory is.
             drop(taken.try_send(batch));
             Ok(())
-        });
-        drop(arriving);
-        Some(outcome.and(splitter.join().unwrap_or_else(|panic| resume_unwind(panic))))
+        })
+    };
+    thread::scope(|scope| {
+        let taker = thread::Builder::new().spawn_scoped(scope, take_all).ok()?;
+        let outcome = split_all(packets, full, &free);
+        let taken = taker.join().unwrap_or_else(|panic| resume_unwind(panic));
+        Some(taken.and(outcome))
     })
+}
+
+/// Sends all packets of a file, in batches that were taken or in new ones.
+#[expect(clippy::needless_pass_by_value, reason = "all have been sent when the sender is dropped")]
+fn split_all(
+    packets: &mut PerfettoPackets<'_>,
+    full: SyncSender<PacketBatch>,
+    free: &Receiver<PacketBatch>,
+) -> Result<(), Error> {
+    let mut counts = ThreadCounts::default();
+    loop {
+        let mut batch = free.try_recv().unwrap_or_default();
+        // When nobody takes batches any more, there is an answer already.
+        if !batch.fill(packets, &mut counts)? || send(&full, batch).is_err() {
+            return Ok(());
+        }
+    }
 }
 
 /// Sends a batch, and stays awake while it waits: where threads sleep and wake each other up all the

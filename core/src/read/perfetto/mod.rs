@@ -38,13 +38,12 @@ use std::sync::Arc;
 use super::builder::TraceBuilder;
 use super::document::read_document;
 use super::input::{Limits, ReadProgress};
-use super::pipe::read_beside;
 use super::text_window::TextWindow;
-use crate::error::{Error, unreadable};
+use crate::error::Error;
 use reader::PerfettoReader;
 
-/// Reads a trace from the packets that a window stands before, while another thread brings them
-/// where there may be one.
+/// Reads a trace from the packets that a window stands before, on two threads where they may be
+/// made.
 pub(super) fn read_perfetto(
     window: TextWindow<'_>,
     name: Option<&str>,
@@ -55,9 +54,6 @@ pub(super) fn read_perfetto(
     let file: Option<Arc<str>> = name.map(Arc::from);
     // A stream is watched where it comes from.
     let watch = watch.filter(|_| window.is_last());
-    let read = |window| {
-        let header = PerfettoReader::new(window, file.clone(), limits, builder).read(limits.max_threads, watch)?;
-        read_document(TextWindow::over(Cow::Owned(header), limits)?, file, limits, builder)
-    };
-    if limits.max_threads > 1 { read_beside(window, read).map_err(unreadable)? } else { read(window) }
+    let header = PerfettoReader::new(window, file.clone(), limits, builder).read(limits.max_threads, watch)?;
+    read_document(TextWindow::over(Cow::Owned(header), limits)?, file, limits, builder)
 }

@@ -65,7 +65,7 @@ pub(super) fn write_track_event(
         (TrackPhase::Complete(us), _) => slice.put(target, sequence, us.saturating_mul(1000)),
         _ => slice.put(target, sequence, 0),
     }
-    if event.has_launched && phase != TrackPhase::End {
+    if event.num_launched > 0 && phase != TrackPhase::End {
         keep_launches(target, message, &sequence.texts, (track, time));
     }
     if event.has_flows {
@@ -100,7 +100,7 @@ impl TrackSlice<'_> {
     fn end(&self, target: &mut PerfettoTarget<'_>, sequence: &mut PerfettoSequence) {
         let starts = &target.rows.builder.trace.events.start;
         match sequence.run.end(self.track, self.time, starts) {
-            Some(begin) if !self.event.has_annotations => {
+            Some(begin) if self.event.num_annotations == 0 => {
                 target.flush();
                 target.rows.close(begin, self.time);
             }
@@ -153,7 +153,7 @@ impl TrackSlice<'_> {
         if let Some(scope) = self.legacy.scope {
             element.text("s", scope.as_bytes());
         }
-        if self.event.has_annotations {
+        if self.event.num_annotations > 0 {
             element.object("args", |args| {
                 annotations(self.message).for_each(|annotation| write_annotation(args, annotation, texts));
             });

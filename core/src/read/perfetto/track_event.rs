@@ -31,8 +31,8 @@ pub(super) struct TrackEvent {
     pub(super) counter: Option<CounterValue>,
     /// Fields of Chrome's older format.
     pub(super) legacy: Option<PacketPart>,
-    pub(super) has_annotations: bool,
-    pub(super) has_launched: bool,
+    pub(super) num_annotations: u32,
+    pub(super) num_launched: u32,
     pub(super) has_flows: bool,
     pub(super) has_extra: bool,
 }
@@ -55,10 +55,10 @@ impl TrackEvent {
             }
             (track_event::CATEGORY, WireValue::Bytes(name)) => event.category = event.category.or(part(name)),
             (track_event::ANNOTATION, WireValue::Bytes(annotation)) => {
-                event.has_annotations = true;
+                event.num_annotations += 1;
                 key.annotation(annotation);
             }
-            (track_event::LAUNCHED, _) => event.has_launched = true,
+            (track_event::LAUNCHED, _) => event.num_launched += 1,
             (track_event::ABSOLUTE_US, WireValue::Number(time)) => event.absolute_us = Some(time),
             (track_event::COUNTER_VALUE, WireValue::Number(number)) => {
                 event.counter = Some(CounterValue::Integer(number as i64));
