@@ -14,7 +14,19 @@ pytestmark = pytest.mark.unit
 LAYERS = Layers(
     modules={
         "base": {
-            *("error", "event_kind", "warning", "time", "id", "column", "strings", "threads", "sort", "sorted_map", "varint"),
+            *(
+                "error",
+                "event_kind",
+                "warning",
+                "time",
+                "id",
+                "column",
+                "strings",
+                "threads",
+                "sort",
+                "sorted_map",
+                "varint",
+            ),
             *("label", "nearest_name", "operator_name", "perfetto", "vendor"),
         },
         "json": {"json"},

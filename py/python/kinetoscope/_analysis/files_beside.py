@@ -27,7 +27,8 @@ class FilesBeside:
     def kernel_sources(self, folder: str | os.PathLike[str] | None = None) -> lazy.Table:
         """Traces compiled kernels back to Triton sources, FX nodes and lines of Python.
 
-        Reads files in `folder` and its subfolders; by default, in the folder of the trace:
+        Reads files in `folder` and its subfolders; by default, in the folder or archive of the
+        trace:
 
         * source files with the names that the trace has (`kernel_file`), wherever they were written
         * files of Inductor: `output_code.py`, `fx_graph_readable.py` (`TORCH_COMPILE_DEBUG=1`)

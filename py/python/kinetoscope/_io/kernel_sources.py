@@ -1,12 +1,15 @@
-"""Finds source files of compiled kernels beside a trace."""
+"""Finds source files of compiled kernels beside a trace, or in its archive."""
 
 from __future__ import annotations
 
 import os
 import re
 import stat
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
+from functools import partial
+from itertools import islice
 from pathlib import Path
+from typing import NamedTuple
 
 from kinetoscope._io.inputs import note_input
 
@@ -19,6 +22,14 @@ _MAX_DEPTH = 6
 _MAX_ENTRIES = 20_000
 _MAX_FILE_BYTES = 1 << 23
 _MAX_BYTES = 1 << 26
+_MAX_ARCHIVE_BYTES = 1 << 34
+
+
+class _SourceFile(NamedTuple):
+    path: str
+    """In its folder or archive, with slashes."""
+    size: int
+    content: Callable[[], bytes]
 
 
 def source_files(
@@ -26,9 +37,25 @@ def source_files(
 ) -> list[tuple[str, bytes]]:
     """Reads files named `names`, and files that the compiler names so, by their path in the folder.
 
-    Only regular files inside the folder are read: a trace may name any path, and a link may lead to
-    any file. Raises ValueError without a local folder, and OSError for an unreadable file.
+    Without `folder`, looks in the folder or the archive of the trace. Only regular files inside of
+    it are read: a trace may name any path, and a link may lead to any file. Raises ValueError
+    without a local folder, and OSError for an unreadable file.
     """
+    wanted = frozenset(names)
+    found: list[tuple[str, bytes]] = []
+    left = _MAX_BYTES
+
+    def take(file: _SourceFile) -> None:
+        nonlocal left
+        name = file.path.rpartition("/")[2]
+        if (name in wanted or _WRITTEN_BY_COMPILER.fullmatch(name)) and file.size <= min(left, _MAX_FILE_BYTES):
+            content = file.content()
+            left -= len(content)
+            found.append((file.path, content))
+
+    if folder is None and trace is not None and (archive := _archive_of(trace)) is not None:
+        _each_member(archive, take)
+        return found
     if folder is not None:
         root = Path(folder)
     elif trace is not None and Path(trace).is_file():
@@ -37,17 +64,73 @@ def source_files(
         raise ValueError("expected folder=…, the folder of the sources: the trace is not a local file")
     if not root.is_dir():
         raise NotADirectoryError(f"expected a folder of sources, found none: {root}")
-    wanted = frozenset(names)
-    found: list[tuple[str, bytes]] = []
-    left = _MAX_BYTES
     for path, size in _files(root):
-        name = path.name
-        if (name in wanted or _WRITTEN_BY_COMPILER.fullmatch(name)) and size <= min(left, _MAX_FILE_BYTES):
-            note_input(path)
-            content = path.read_bytes()
-            left -= len(content)
-            found.append((path.relative_to(root).as_posix(), content))
+        take(_SourceFile(path.relative_to(root).as_posix(), size, partial(_content, path)))
     return found
+
+
+def _content(path: Path) -> bytes:
+    note_input(path)
+    return path.read_bytes()
+
+
+def _archive_of(trace: str) -> Path | None:
+    """Returns the archive that a trace is a member of: its label is that of the archive, and its path."""
+    try:
+        return next((each for each in Path(trace).parents if each.is_file()), None)
+    except OSError:
+        return None
+
+
+def _each_member(archive: Path, take: Callable[[_SourceFile], None]) -> None:
+    """Gives the files of an archive to `take`; of a damaged one, those before the damage.
+
+    The core keeps only traces of a compressed archive, so that the library reads it here.
+    """
+    import tarfile
+    import zipfile
+    import zlib
+
+    note_input(archive)
+    members = _zip_members if zipfile.is_zipfile(archive) else _tar_members
+    damaged = (tarfile.TarError, zipfile.BadZipFile, zlib.error, EOFError, RuntimeError)
+    try:
+        for member in islice(members(archive), _MAX_ENTRIES):
+            take(member)
+    except damaged:
+        return
+    except OSError as error:
+        # one without a number is of the decompressor
+        if error.errno is not None:
+            raise
+
+
+def _zip_members(archive: Path) -> Iterator[_SourceFile]:
+    import zipfile
+
+    def content(info: zipfile.ZipInfo) -> bytes:
+        with opened.open(info) as file:
+            return file.read(_MAX_FILE_BYTES)
+
+    with zipfile.ZipFile(archive) as opened:
+        for info in opened.infolist():
+            if not info.is_dir():
+                yield _SourceFile(info.filename, info.file_size, partial(content, info))
+
+
+def _tar_members(archive: Path) -> Iterator[_SourceFile]:
+    import tarfile
+
+    def content(info: tarfile.TarInfo) -> bytes:
+        file = opened.extractfile(info)
+        return b"" if file is None else file.read(_MAX_FILE_BYTES)
+
+    with tarfile.open(archive) as opened:
+        for info in opened:
+            if info.offset_data + info.size > _MAX_ARCHIVE_BYTES:
+                return
+            if info.isreg():
+                yield _SourceFile(info.name, info.size, partial(content, info))
 
 
 def _files(root: Path) -> Iterator[tuple[Path, int]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from kinetoscope.replaying.operators.call import Argument, OperatorCall
@@ -17,21 +17,39 @@ if TYPE_CHECKING:
     from kinetoscope.trace import Trace
 
 
-def kernel_source(trace: Trace, file: str) -> str:
-    """Returns the stored source of a generated kernel, which lies beside the trace.
+class KernelSources:
+    """Stored sources of generated kernels, which lie beside a trace. They are read on first use."""
 
-    Raises RefusedValueError if there is none.
-    """
-    from kinetoscope._io.kernel_sources import source_files
+    def __init__(self, trace: Trace, files: Iterable[str | None]) -> None:
+        self._trace = trace
+        self._names = {file for file in files if file}
+        self._found: dict[str, bytes] | None = None
 
-    try:
-        files = source_files(None, trace.execution_source or trace.source, [file])
-    except (ValueError, OSError):
-        files = []
-    found = [content for path, content in files if path.rpartition("/")[2] == file]
-    if not found:
-        raise RefusedValueError("the source of the kernel is not beside the trace")
-    return found[0].decode("utf-8", "replace")
+    def text(self, file: str | None) -> str:
+        """Returns a source. Raises RefusedValueError if there is none."""
+        if self._found is None:
+            self._found = self._read()
+        if file not in self._found:
+            raise RefusedValueError("the source of the kernel is not beside the trace")
+        return self._found[file].decode("utf-8", "replace")
+
+    def lack(self, unit: Unit) -> str:
+        """Returns why a kernel has no source to run; empty if it has one."""
+        try:
+            num_launch_arguments(self.text(unit.kernel_file), unit.name)
+        except RefusedValueError as error:
+            return str(error)
+        return ""
+
+    def _read(self) -> dict[str, bytes]:
+        from kinetoscope._io.kernel_sources import source_files
+
+        try:
+            files = source_files(None, self._trace.execution_source or self._trace.source, self._names)
+        except (ValueError, OSError):
+            return {}
+        # the first of one name
+        return {path.rpartition("/")[2]: content for path, content in reversed(files)}
 
 
 def num_launch_arguments(source: str, name: str) -> int:
@@ -63,7 +81,7 @@ def kernel_call(row: Sequence[Any], source: str) -> OperatorCall:
 
 def kernel_script(trace: Trace, file: str, row: Sequence[Any], facts: ScriptFacts) -> str:
     """Returns a script with the source of a kernel and its recorded launch."""
-    source = kernel_source(trace, file or "")
+    source = KernelSources(trace, [file]).text(file)
     return kernel_text(kernel_call(row, source), source, facts)
 
 
@@ -72,20 +90,20 @@ def loaded_kernels(trace: Trace, units: Sequence[Unit]) -> dict[int, Callable[..
 
     The sources are code: only call this with the user's consent.
     """
-    sources: dict[str, str] = {}
+    sources = KernelSources(trace, (unit.kernel_file for unit in units))
     found: dict[int, Callable[..., Any]] = {}
     for unit in units:
         if unit.kind != UnitKind.KERNEL or not unit.kernel_file or not unit.name.isidentifier():
             continue
-        kernel = _loaded(trace, unit, sources)
+        kernel = _loaded(unit, sources)
         if kernel is not None:
             found[unit.node_id] = kernel
     return found
 
 
-def _loaded(trace: Trace, unit: Unit, sources: dict[str, str]) -> Callable[..., Any] | None:
+def _loaded(unit: Unit, sources: KernelSources) -> Callable[..., Any] | None:
     try:
-        source = sources.setdefault(unit.kernel_file or "", kernel_source(trace, unit.kernel_file or ""))
+        source = sources.text(unit.kernel_file)
         num_arguments = num_launch_arguments(source, unit.name)
     except RefusedValueError:
         return None

@@ -24,7 +24,7 @@ from kinetoscope.replaying.operators.regions import region_notes
 from kinetoscope.replaying.operators.result import OperatorReplay
 from kinetoscope.replaying.operators.saved_values import SavedValues, saved_values
 from kinetoscope.replaying.operators.storage import StoragePlan, storage_plan
-from kinetoscope.replaying.operators.unit import Unit, UnitKind, units
+from kinetoscope.replaying.operators.unit import NOT_ALLOWED, Unit, UnitKind, units
 from kinetoscope.replaying.result import Replay
 from kinetoscope.replaying.source import Reader, readers
 from kinetoscope.replaying.world import World, world
@@ -150,12 +150,14 @@ def _dry(sources: Sequence[Reader], options: OperatorOptions) -> OperatorReplay:
     planned: dict[str, int] = {}
     names: set[str] = set()
     presumed: Counter[str] = Counter()
+    would_run = 0
     for rank, source in enumerate(sources):
         trace = source()
         found = units(trace, options.choice)
         names.update(unit.name for unit in found)
         plan = storage_plan(found)
-        reasons = {at: reason for at, unit in enumerate(found) if (reason := unit.reason or _lacking(trace, unit))}
+        reasons = _reasons(trace, found)
+        would_run += sum(reasons.get(at, NOT_ALLOWED) == NOT_ALLOWED for at in range(len(found)))
         samples += operator_samples(found, reasons)
         presumed.update(library_counts(found, reasons))
         if rank == 0:
@@ -164,23 +166,26 @@ def _dry(sources: Sequence[Reader], options: OperatorOptions) -> OperatorReplay:
             notes += [*tree_notes(trace), *region_notes(trace, options.choice)]
             notes += [*plan_notes(plan, device_of), *_recorded_memory(trace)]
     expect_operators(options.skip, names)
+    num_calls = sum(sample.num_calls for sample in samples)
+    if would_run > sum(sample.num_run for sample in samples):
+        notes.insert(0, f"{would_run / num_calls:.1%} with kernel_sources, which runs the sources beside the trace")
     result = OperatorReplay(samples, 0, len(sources), [*notes, *library_notes(presumed)])
     result.planned_bytes = planned
     return result
 
 
-def _lacking(trace: Trace, unit: Unit) -> str:
-    """Returns why a generated kernel has no source to run; empty if it has one."""
-    if unit.kind != UnitKind.KERNEL:
-        return ""
-    from kinetoscope.replaying.operators.kernel import kernel_source, num_launch_arguments
-    from kinetoscope.replaying.operators.value import RefusedValueError
+def _reasons(trace: Trace, found: Sequence[Unit]) -> dict[int, str]:
+    """Returns why units do not run, by their index. A kernel without a source cannot be allowed to."""
+    reasons = {at: unit.reason for at, unit in enumerate(found) if unit.reason}
+    kernels = {at: unit for at, unit in enumerate(found) if unit.kind == UnitKind.KERNEL}
+    if kernels:
+        from kinetoscope.replaying.operators.kernel import KernelSources
 
-    try:
-        num_launch_arguments(kernel_source(trace, unit.kernel_file or ""), unit.name)
-    except RefusedValueError as error:
-        return str(error)
-    return ""
+        sources = KernelSources(trace, (unit.kernel_file for unit in kernels.values()))
+        for at, unit in kernels.items():
+            if unit.reason in {"", NOT_ALLOWED} and (lack := sources.lack(unit)):
+                reasons[at] = lack
+    return reasons
 
 
 def _recorded_memory(trace: Trace) -> list[str]:

@@ -31,6 +31,10 @@ _MAX_COMPOSITES = 32
 _COMMUNICATION = ("c10d::", "_c10d_functional::", "c10d_functional::", "record_param_comms")
 
 
+NOT_ALLOWED = "running stored sources is not allowed (kernel_sources)"
+"""Why generated kernels do not run by default."""
+
+
 class UnitKind:
     """Kinds of units."""
 
@@ -173,7 +177,7 @@ def _unit(tree: _Tree, node: dict[str, Any], choice: UnitChoice, depth: int) -> 
     if name.startswith(_COMMUNICATION):
         return _made(tree, node, UnitKind.COMMUNICATION, None, _communication_reason(choice))
     if node["kernel_backend"] == "triton":
-        reason = "" if choice.runs_kernels else "running stored sources is not allowed (kernel_sources)"
+        reason = "" if choice.runs_kernels else NOT_ALLOWED
         return _kernel(tree, node, _skipped(name, choice) or reason)
     if not node["schema"] or qualified(name) is None:
         return None
