@@ -6,6 +6,9 @@ use std::thread::{self, Builder, ScopedJoinHandle};
 
 use crate::sort;
 
+/// Whether threads can be made: pages have none, and need no code for them.
+pub(crate) const ARE_THERE: bool = cfg!(not(target_family = "wasm"));
+
 /// Runs both and returns both results. With two threads, each gets its own, and the caller sleeps:
 /// otherwise the system may queue a thread behind the caller for milliseconds.
 pub(crate) fn both<A: Send, B: Send>(
@@ -13,7 +16,7 @@ pub(crate) fn both<A: Send, B: Send>(
     one: impl Fn() -> A + Sync,
     other: impl Fn() -> B + Sync,
 ) -> (A, B) {
-    if max_threads < 2 {
+    if !ARE_THERE || max_threads < 2 {
         return (one(), other());
     }
     thread::scope(|scope| {
@@ -25,7 +28,7 @@ pub(crate) fn both<A: Send, B: Send>(
 /// Runs `work` for each number below `num` and returns the results in order; free threads take the
 /// next number.
 pub(crate) fn each<T: Send>(max_threads: usize, num: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
-    if max_threads.min(num) < 2 {
+    if !ARE_THERE || max_threads.min(num) < 2 {
         return (0..num).map(work).collect();
     }
     let next = AtomicUsize::new(0);

@@ -108,6 +108,24 @@ pub(super) fn push_integer(out: &mut Vec<u8>, number: i64) {
     push_digits(out, number.unsigned_abs(), 1);
 }
 
+/// Appends a number without a sign.
+pub(super) fn push_unsigned(out: &mut Vec<u8>, number: u64) {
+    match i64::try_from(number) {
+        Ok(number) => push_integer(out, number),
+        Err(_) => drop(write!(out, "{number}")),
+    }
+}
+
+/// Appends a number with a point. JSON has none that is not finite: that is a text.
+pub(super) fn push_double(out: &mut Vec<u8>, number: f64) {
+    if !number.is_finite() {
+        return push_text(out, number.to_string().as_bytes());
+    }
+    // Writing into a `Vec` cannot fail. Exponents keep extreme numbers short.
+    let is_plain = number == 0.0 || (1e-7..1e17).contains(&number.abs());
+    drop(if is_plain { write!(out, "{number:?}") } else { write!(out, "{number:e}") });
+}
+
 /// Appends a number of at least so many digits. Made here, for formatting takes longer than all
 /// else in a row.
 fn push_digits(out: &mut Vec<u8>, mut number: u64, width: usize) {

@@ -139,6 +139,22 @@ pub(super) fn all_bytes_in(message: &[u8], field: u32) -> impl Iterator<Item = &
     values_in(message, field).filter_map(WireValue::bytes)
 }
 
+/// The numbers of a repeated field, each alone or all in one text.
+pub(super) fn numbers_of(value: WireValue<'_>, is_fixed: bool, mut take: impl FnMut(u64)) {
+    match value {
+        WireValue::Number(number) => take(number),
+        WireValue::Bytes(bytes) if is_fixed => {
+            bytes.as_chunks::<8>().0.iter().for_each(|bits| take(u64::from_le_bytes(*bits)));
+        }
+        WireValue::Bytes(mut bytes) => {
+            while let Some((number, rest)) = varint(bytes) {
+                take(number);
+                bytes = rest;
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -41,8 +41,8 @@ impl Decimal {
         Some(Self { mantissa: if negative { -mantissa } else { mantissa }, scale: scale as u8 })
     }
 
-    /// The shortest text of a float, with a point, where it has few digits; `None` where it may have
-    /// more.
+    /// The shortest text of a float, with a point, where it has few digits; `None` where it may
+    /// have more.
     pub fn short(number: f64) -> Option<Self> {
         // A float has one text of at most 15 digits, so the first that is found is it.
         let with_digits = |(scale, unit): (usize, &f64)| {

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -208,37 +207,6 @@ def test_the_command(recordings: dict[str, Path], tmp_path: Path, capsys: pytest
     assert {"aten::addmm", "aten::relu"} <= {row["name"] for row in json.loads(output.read_text())}
 
 
-def test_kernels_run_only_where_their_sources_are_allowed(data: Path) -> None:
-    refused = replayed(data / "inference_cuda/compiled", dry_run=True)
-    assert refused.coverage == pytest.approx(0.6)
-    assert {row[0] for row in refused.select("reason").rows()} == {
-        None,
-        "running stored sources is not allowed (kernel_sources)",
-    }
-    assert refused.notes[0].startswith("100.0% with kernel_sources")
-    allowed = replayed(data / "inference_cuda/compiled", dry_run=True, kernel_sources=True)
-    assert (allowed.coverage, any("kernel_sources" in note for note in allowed.notes)) == (1.0, False)
-
-
-@pytest.mark.parametrize("ending", ["tar.gz", "tar", "zip"])
-def test_sources_of_kernels_lie_in_the_archive_of_the_trace(data: Path, tmp_path: Path, ending: str) -> None:
-    kept = shutil.copytree(data / "inference_cuda/compiled", tmp_path / "kept")
-    archived = shutil.make_archive(os.fspath(tmp_path / "all"), "gztar" if ending == "tar.gz" else ending, kept)
-    found = replayed(archived, dry_run=True, kernel_sources=True)
-    assert found.coverage == 1.0
-    for source in kept.rglob("*.py"):
-        source.unlink()
-    without = shutil.make_archive(os.fspath(tmp_path / "without"), "gztar" if ending == "tar.gz" else ending, kept)
-    for allows in (False, True):
-        found = replayed(without, dry_run=True, kernel_sources=allows)
-        assert found.coverage == pytest.approx(0.6)
-        assert {row[0] for row in found.select("reason").rows()} == {
-            None,
-            "the source of the kernel is not beside the trace",
-        }
-        assert not any("kernel_sources" in note for note in found.notes)
-
-
 @pytest.mark.shared
 def test_public_execution_traces_of_gpus(shared: Path) -> None:
     inputs = shared / "facebookresearch__param/et_replay/tests/inputs"
@@ -248,8 +216,6 @@ def test_public_execution_traces_of_gpus(shared: Path) -> None:
         assert result.coverage is not None
         assert result.coverage > 0.97, path
         assert any(note.startswith("memory on cuda") for note in result.notes)
-    compiled = replayed(inputs / "pt2_et.json.tar.gz", dry_run=True, kernel_sources=True)
-    assert compiled.coverage == 1.0
 
 
 # --- ranks --------------------------------------------------------------------------------------------------------

@@ -1,11 +1,9 @@
 //! Writes the annotations of a track event as arguments.
 
-use std::io::Write as _;
-
 use super::intern::PerfettoTexts;
 use crate::json;
 use crate::perfetto::annotation;
-use crate::read::json_object::{JsonObject, object, push_integer, push_text};
+use crate::read::json_object::{JsonObject, object, push_double, push_integer, push_text, push_unsigned};
 use crate::read::wire::{WireFields, WireValue, all_bytes_in};
 
 /// Values nested deeper than this are null.
@@ -136,22 +134,4 @@ fn push_nested(out: &mut Vec<u8>, message: &[u8], depth: usize) {
 
 fn push_bool(out: &mut Vec<u8>, number: u64) {
     out.extend_from_slice(if number == 0 { b"false" } else { b"true" });
-}
-
-/// Appends a number without a sign.
-pub(super) fn push_unsigned(out: &mut Vec<u8>, number: u64) {
-    match i64::try_from(number) {
-        Ok(number) => push_integer(out, number),
-        Err(_) => drop(write!(out, "{number}")),
-    }
-}
-
-/// Appends a number with a point. JSON has none that is not finite: that is a text.
-pub(super) fn push_double(out: &mut Vec<u8>, number: f64) {
-    if !number.is_finite() {
-        return push_text(out, number.to_string().as_bytes());
-    }
-    // Writing into a `Vec` cannot fail. Exponents keep extreme numbers short.
-    let is_plain = number == 0.0 || (1e-7..1e17).contains(&number.abs());
-    drop(if is_plain { write!(out, "{number:?}") } else { write!(out, "{number:e}") });
 }

@@ -10,6 +10,7 @@ use super::packets::PerfettoPackets;
 use super::thread_count::ThreadCounts;
 use crate::error::Error;
 use crate::perfetto::packet;
+use crate::threads;
 use crate::warning::WarningKind;
 
 /// Packets and their bytes of one batch: few enough for the nearest memory of a processor.
@@ -50,7 +51,7 @@ struct BatchEnds {
 pub(super) struct SplitPacket<'p> {
     pub(super) packet: &'p PerfettoPacket,
     pub(super) bytes: &'p [u8],
-    /// What its annotations or arguments give to the key, and their numbers.
+    /// The part of its key that annotations or arguments give, and their numbers.
     pub(super) key: (&'p [u8], &'p [i64]),
     /// Where it stands in its file.
     pub(super) offset: u64,
@@ -115,7 +116,8 @@ pub(super) fn each_batch(
     max_threads: usize,
     mut take: impl FnMut(&PacketBatch) -> Result<(), Error> + Send,
 ) -> Result<(), Error> {
-    if max_threads > 1
+    if threads::ARE_THERE
+        && max_threads > 1
         && let Some(outcome) = each_beside(packets, &mut take)
     {
         return outcome;
@@ -127,8 +129,8 @@ pub(super) fn each_batch(
     Ok(())
 }
 
-/// The same, with a thread that takes packets while this one, to which the file may belong, splits
-/// them; `None` where no thread can be made.
+/// The same, with a thread that takes packets. This one, to which the file may belong, splits them.
+/// `None` where no thread can be made.
 fn each_beside(
     packets: &mut PerfettoPackets<'_>,
     take: &mut (impl FnMut(&PacketBatch) -> Result<(), Error> + Send),
@@ -168,8 +170,8 @@ fn split_all(
     }
 }
 
-/// Sends a batch, and stays awake while it waits: where threads sleep and wake each other up all the
-/// time, the system may leave both on one processor.
+/// Sends a batch, and stays awake while it waits: where threads wake each other up all the time,
+/// the system may leave both on one processor.
 fn send(full: &SyncSender<PacketBatch>, mut batch: PacketBatch) -> Result<(), SendError<PacketBatch>> {
     for _ in 0..MAX_YIELDS {
         match full.try_send(batch) {

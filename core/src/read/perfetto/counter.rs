@@ -2,42 +2,13 @@
 
 use std::sync::Arc;
 
-use super::annotation::push_double;
+use super::counter_value::CounterValue;
 use super::intern::{DeviceCounters, PerfettoSequence};
 use super::packet_key::PacketKey;
 use super::target::PerfettoTarget;
 use crate::read::element_shape::OwnValues;
-use crate::read::json_object::push_integer;
 use crate::read::wire::{WireFields, WireValue, number_in, values_in};
 use crate::time::Ts;
-
-/// A value as it is recorded.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum CounterValue {
-    Integer(i64),
-    Double(f64),
-}
-
-impl CounterValue {
-    fn number(self) -> f64 {
-        match self {
-            Self::Integer(number) => number as f64,
-            Self::Double(number) => number,
-        }
-    }
-
-    /// The same value, unless it was scaled.
-    fn scaled(self, scaled: f64) -> Self {
-        if scaled.to_bits() == self.number().to_bits() { self } else { Self::Double(scaled) }
-    }
-
-    fn push(self, out: &mut Vec<u8>) {
-        match self {
-            Self::Integer(number) => push_integer(out, number),
-            Self::Double(number) => push_double(out, number),
-        }
-    }
-}
 
 /// Writes a value of a track that is a counter.
 pub(super) fn write_counter(target: &mut PerfettoTarget<'_>, track: u64, value: CounterValue, time: i64) {

@@ -2,11 +2,11 @@
 
 use super::packet_key::PacketKey;
 use super::part::PacketPart;
-use super::stage::RenderStage;
+use super::render_stage::RenderStage;
 use super::thread_count::ThreadCounts;
 use super::track_event::TrackEvent;
 use crate::perfetto::packet;
-use crate::read::wire::{WireFields, WireValue, bytes_in, number_in, varint};
+use crate::read::wire::{WireFields, WireValue, bytes_in, number_in};
 
 /// A packet by its fields: when and where it comes from, and its content. Texts and messages are
 /// parts of its bytes.
@@ -40,7 +40,7 @@ pub(super) enum ContentFields {
 }
 
 impl PerfettoPacket {
-    /// Splits a packet. The annotations of a track event and the arguments of a stage go to the key.
+    /// Splits a packet. Annotations of a track event and arguments of a stage go to the key.
     pub(super) fn new(bytes: &[u8], key: &mut PacketKey, counts: &mut ThreadCounts) -> Self {
         let mut found = Self::default();
         let mut content = None;
@@ -86,22 +86,6 @@ impl PerfettoPacket {
 pub(super) fn content_name(field: u32) -> String {
     let name = packet::NAMES.iter().find(|(number, _)| *number == field);
     name.map_or_else(|| format!("field {field}"), |(_, name)| String::from(*name))
-}
-
-/// The numbers of a repeated field, each alone or all in one text.
-pub(super) fn numbers_of(value: WireValue<'_>, is_fixed: bool, mut take: impl FnMut(u64)) {
-    match value {
-        WireValue::Number(number) => take(number),
-        WireValue::Bytes(bytes) if is_fixed => {
-            bytes.as_chunks::<8>().0.iter().for_each(|bits| take(u64::from_le_bytes(*bits)));
-        }
-        WireValue::Bytes(mut bytes) => {
-            while let Some((number, rest)) = varint(bytes) {
-                take(number);
-                bytes = rest;
-            }
-        }
-    }
 }
 
 /// The default track and clock in `TracePacketDefaults`.

@@ -1,7 +1,7 @@
 //! Splits packets into the constant part, which many of them share, and numbers.
 
-use super::annotation::push_double;
 use crate::perfetto::annotation;
+use crate::read::json_object::push_double;
 use crate::read::wire::{WireFields, WireValue};
 use crate::trace::decimal::Decimal;
 use crate::varint;

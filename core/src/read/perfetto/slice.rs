@@ -1,9 +1,9 @@
 //! Slices, instants, counters and flows of track events.
 
-use super::annotation::{name_of, push_unsigned, write_annotation};
-use super::counter::{CounterValue, write_counter};
+use super::annotation::{name_of, write_annotation};
+use super::counter::write_counter;
+use super::counter_value::CounterValue;
 use super::intern::{PerfettoSequence, PerfettoTexts, TextsById};
-use super::packet::numbers_of;
 use super::packet_key::PacketKey;
 use super::part::PacketPart;
 use super::target::PerfettoTarget;
@@ -11,8 +11,8 @@ use super::track::TrackPlace;
 use super::track_event::{LegacyEvent, TrackEvent, TrackPhase};
 use crate::perfetto::track_event;
 use crate::read::element_shape::OwnValues;
-use crate::read::json_object::JsonObject;
-use crate::read::wire::{WireFields, all_bytes_in, values_in};
+use crate::read::json_object::{JsonObject, push_unsigned};
+use crate::read::wire::{WireFields, all_bytes_in, numbers_of, values_in};
 use crate::time::Ts;
 use crate::vendor;
 
@@ -27,8 +27,8 @@ struct TrackSlice<'p> {
     time: i64,
 }
 
-/// Writes a track event, whose annotations are in the key; false for one of a kind that is not read,
-/// or without a time.
+/// Writes a track event, whose annotations are in the key; false for one of a kind that is not
+/// read, or without a time.
 pub(super) fn write_track_event(
     target: &mut PerfettoTarget<'_>,
     sequence: &mut PerfettoSequence,

@@ -2,9 +2,9 @@
 
 use super::arrow::DeviceWork;
 use super::intern::{PerfettoSequence, PerfettoTexts};
-use super::packet::numbers_of;
 use super::packet_key::PacketKey;
 use super::part::PacketPart;
+use super::render_stage::{RenderStage, STREAM, named_text, whole, write_argument, write_launch_key};
 use super::stream::stream_of;
 use super::target::PerfettoTarget;
 use super::thread_count::THREAD_COUNT;
@@ -12,86 +12,13 @@ use crate::json::{Scanner, canonical};
 use crate::perfetto::{RECORDED_STREAM, stage};
 use crate::read::element_shape::OwnValues;
 use crate::read::event_text::write_shape;
-use crate::read::json_object::{JsonObject, push_integer, push_text};
-use crate::read::wire::{WireFields, WireValue, all_bytes_in, bytes_in, number_in, values_in};
+use crate::read::json_object::{JsonObject, push_double, push_integer, push_text, push_unsigned};
+use crate::read::wire::{WireFields, WireValue, all_bytes_in, bytes_in, number_in, numbers_of, values_in};
 use crate::time::Ts;
-use crate::trace::decimal::Decimal;
 use crate::trace::kind::category_kind;
 
 /// The kind of a stage that computes.
 const COMPUTE: u64 = 2;
-
-/// A stage of rendering by its fields. Repeated ones stay where they are.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct RenderStage {
-    id: u64,
-    dur: u64,
-    device: i64,
-    queue: u64,
-    queue_iid: Option<u64>,
-    stage: u64,
-    stage_iid: u64,
-    name: Option<PacketPart>,
-    name_iid: u64,
-    kernel_iid: u64,
-    launch: Option<PacketPart>,
-    specifications: Option<PacketPart>,
-    has_waits: bool,
-    /// Whether it tells its stream, and the one that it tells, if it is a number.
-    tells_stream: bool,
-    told_stream: Option<i64>,
-}
-
-impl RenderStage {
-    /// Splits a message of a packet. Its arguments go to the key.
-    pub(super) fn new(bytes: &[u8], message: &[u8], key: &mut PacketKey, is_told: IsTold<'_>) -> Self {
-        let mut found = Self::default();
-        let part = |part| Some(PacketPart::within(bytes, part));
-        WireFields::new(message).each(|field, value| match (field, value) {
-            (stage::ID, WireValue::Number(id)) => found.id = id,
-            (stage::DURATION, WireValue::Number(dur)) => found.dur = dur,
-            (stage::GPU, WireValue::Number(device)) => found.device = device as i64,
-            (stage::QUEUE, WireValue::Number(at)) => found.queue = at,
-            (stage::QUEUE_IID, WireValue::Number(iid)) => found.queue_iid = Some(iid),
-            (stage::STAGE, WireValue::Number(at)) => found.stage = at,
-            (stage::STAGE_IID, WireValue::Number(iid)) => found.stage_iid = iid,
-            (stage::NAME, WireValue::Bytes(name)) => found.name = part(name),
-            (stage::NAME_IID, WireValue::Number(iid)) => found.name_iid = iid,
-            (stage::KERNEL_IID, WireValue::Number(iid)) => found.kernel_iid = iid,
-            (stage::LAUNCH, WireValue::Bytes(launch)) => found.launch = part(launch),
-            (stage::SPECIFICATIONS, WireValue::Bytes(specifications)) => found.specifications = part(specifications),
-            (stage::WAITS_FOR, _) => found.has_waits = true,
-            (stage::EXTRA, WireValue::Bytes(extra)) => {
-                let (name, text) = named_text(extra);
-                if name == STREAM {
-                    found.told_stream = whole(text).filter(|_| !found.tells_stream);
-                    found.tells_stream = true;
-                }
-                write_argument(key, (name, text), found.told_stream);
-            }
-            _ => {}
-        });
-        write_launch_key(key, found.launch.map(|part| part.of(bytes)), is_told);
-        found
-    }
-
-    /// Names of the queue and of the stage, and the kind of the stage.
-    fn names<'n>(&self, sequence: &'n PerfettoSequence) -> (&'n [u8], &'n [u8], u64) {
-        let queues = &sequence.texts.queues;
-        let [by_queue, by_stage] = &sequence.specifications;
-        let at = |names: &'n Vec<Vec<u8>>, at: u64| {
-            usize::try_from(at).ok().and_then(|at| names.get(at)).map(Vec::as_slice).unwrap_or_default()
-        };
-        let queue = match self.queue_iid {
-            Some(iid) => queues.get(iid).map(|(name, _)| name.as_slice()).unwrap_or_default(),
-            None => at(by_queue, self.queue),
-        };
-        match queues.get(self.stage_iid) {
-            Some((name, kind)) => (queue, name, *kind),
-            None => (queue, at(by_stage, self.stage), 0),
-        }
-    }
-}
 
 /// A stage in the bytes of its packet.
 #[derive(Clone, Copy)]
@@ -109,6 +36,23 @@ impl<'p> PacketStage<'p> {
     {
         let RenderStage { name_iid, kernel_iid, .. } = *self.stage;
         self.name.or_else(|| texts.names.text(name_iid).or_else(|| texts.kernels.text(kernel_iid)))
+    }
+
+    /// Names of the queue and of the stage, and the kind of the stage.
+    fn names<'n>(&self, sequence: &'n PerfettoSequence) -> (&'n [u8], &'n [u8], u64) {
+        let queues = &sequence.texts.queues;
+        let [by_queue, by_stage] = &sequence.specifications;
+        let at = |names: &'n Vec<Vec<u8>>, at: u64| {
+            usize::try_from(at).ok().and_then(|at| names.get(at)).map(Vec::as_slice).unwrap_or_default()
+        };
+        let queue = match self.stage.queue_iid {
+            Some(iid) => queues.get(iid).map(|(name, _)| name.as_slice()).unwrap_or_default(),
+            None => at(by_queue, self.stage.queue),
+        };
+        match queues.get(self.stage.stage_iid) {
+            Some((name, kind)) => (queue, name, *kind),
+            None => (queue, at(by_stage, self.stage.stage), 0),
+        }
     }
 
     /// Adds all but the arguments to the key. These are written again where the stream is another
@@ -150,9 +94,6 @@ fn category(stage: &[u8], kind: u64) -> &[u8] {
 /// Kineto's words for arguments, by those in stages.
 const WORDS: [(&str, &str); 3] = [("device id", "device"), ("context id", "context"), (RECORDED_STREAM, "stream")];
 
-/// The stream of work, beside its row.
-const STREAM: &[u8] = b"stream id";
-
 /// Takes the names of queues and stages that a packet describes itself.
 fn take_specifications(sequence: &mut PerfettoSequence, specifications: &[u8]) {
     let named = |wanted: u32| {
@@ -179,7 +120,7 @@ pub(super) fn write_stage(
         take_specifications(sequence, specifications);
     }
     let own = PacketStage { stage, message, name: part(stage.name), launch: part(stage.launch) };
-    let (queue, stage_name, kind) = stage.names(sequence);
+    let (queue, stage_name, kind) = own.names(sequence);
     let (number, queue_name) = stream_of(queue);
     let stream = number.unwrap_or_else(|| i64::try_from(stage.queue_iid.unwrap_or(stage.queue)).unwrap_or(i64::MAX));
     let PerfettoTarget { events, key, streams, tracks, .. } = target;
@@ -210,47 +151,6 @@ pub(super) fn write_stage(
     if stage.has_waits {
         for value in values_in(message, stage::WAITS_FOR) {
             numbers_of(value, false, |earlier| arrows.waits.push((stage.id, earlier)));
-        }
-    }
-}
-
-/// Name and text of an argument beside the launch.
-fn named_text(extra: &[u8]) -> (&[u8], &[u8]) {
-    let mut found: [Option<&[u8]>; 2] = [None; 2];
-    for (field, value) in WireFields::new(extra) {
-        if let (1 | 2, WireValue::Bytes(text)) = (field, value) {
-            found[field as usize - 1].get_or_insert(text);
-        }
-    }
-    (found[0].unwrap_or_default(), found[1].unwrap_or_default())
-}
-
-/// The whole number that a text is.
-fn whole(text: &[u8]) -> Option<i64> {
-    Decimal::parse(text).filter(|number| number.scale == 0).map(|number| number.mantissa)
-}
-
-/// Whether the block tells an argument of a launch.
-pub(super) type IsTold<'t> = &'t dyn Fn(&[u8]) -> bool;
-
-/// Adds an argument beside the launch to a key: its name and its text.
-fn write_argument(key: &mut PacketKey, (name, text): (&[u8], &[u8]), stream: Option<i64>) {
-    if name == STREAM {
-        key.slot(STREAM, Decimal { mantissa: stream.unwrap_or_default(), scale: 0 });
-        if whole(text) == stream {
-            return;
-        }
-    }
-    key.named_text(name, text);
-}
-
-/// Adds a launch to a key.
-fn write_launch_key(key: &mut PacketKey, launch: Option<&[u8]>, is_told: IsTold<'_>) {
-    for (field, value) in launch.into_iter().flat_map(WireFields::new) {
-        match value {
-            WireValue::Bytes(argument) if field == 3 && !is_told(argument) => key.launch_argument(argument),
-            WireValue::Bytes(part) => key.text(part),
-            WireValue::Number(number) => key.number(Some(number)),
         }
     }
 }
@@ -318,9 +218,9 @@ fn write_launch(args: &mut JsonObject<'_>, launch: &[u8], sequence: &PerfettoSeq
         let value = WireFields::new(argument).find(|(field, _)| (3..=6).contains(field));
         match value {
             Some((5, WireValue::Number(bits))) => {
-                super::annotation::push_double(args.field_of(key), f64::from_bits(bits));
+                push_double(args.field_of(key), f64::from_bits(bits));
             }
-            Some((4, WireValue::Number(number))) => super::annotation::push_unsigned(args.field_of(key), number),
+            Some((4, WireValue::Number(number))) => push_unsigned(args.field_of(key), number),
             Some((3, WireValue::Number(number))) => push_integer(args.field_of(key), number as i64),
             Some((6, WireValue::Bytes(text))) => push_text(args.field_of(key), text),
             _ => {}

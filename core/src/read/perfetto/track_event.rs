@@ -1,11 +1,10 @@
 //! Track events by their fields.
 
-use super::counter::CounterValue;
-use super::packet::numbers_of;
+use super::counter_value::CounterValue;
 use super::packet_key::PacketKey;
 use super::part::PacketPart;
 use crate::perfetto::{legacy, track_event};
-use crate::read::wire::{WireFields, WireValue};
+use crate::read::wire::{WireFields, WireValue, numbers_of};
 
 /// The phases of Chrome's format that track events have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -75,7 +75,7 @@ def _content(path: Path) -> bytes:
 
 
 def _archive_of(trace: str) -> Path | None:
-    """Returns the archive that a trace is a member of: its label is that of the archive, and its path."""
+    """Returns the archive of a trace, whose label is that of the archive and its path in there."""
     try:
         return next((each for each in Path(trace).parents if each.is_file()), None)
     except OSError:

@@ -175,7 +175,7 @@ def _dry(sources: Sequence[Reader], options: OperatorOptions) -> OperatorReplay:
 
 
 def _reasons(trace: Trace, found: Sequence[Unit]) -> dict[int, str]:
-    """Returns why units do not run, by their index. A kernel without a source cannot be allowed to."""
+    """Returns why units do not run, by their index."""
     reasons = {at: unit.reason for at, unit in enumerate(found) if unit.reason}
     kernels = {at: unit for at, unit in enumerate(found) if unit.kind == UnitKind.KERNEL}
     if kernels:
