@@ -84,6 +84,7 @@ mod parts;
 mod perfetto;
 mod perfetto_likeness;
 mod perfetto_packets;
+mod perfetto_threads;
 mod pipeline_schedules;
 mod pipelines;
 mod python_lines;
