@@ -88,7 +88,7 @@ fn insert<T>(items: &mut [T], compare: impl Fn(&T, &T) -> Ordering) {
 }
 
 /// The positions `0..len`, sorted by value.
-fn order(len: usize, compare: &dyn Fn(u32, u32) -> Ordering) -> Vec<u32> {
+pub(crate) fn order(len: usize, compare: &dyn Fn(u32, u32) -> Ordering) -> Vec<u32> {
     let mut places: Vec<u32> = (0..len as u32).collect();
     places.sort_by(|a, b| compare(*a, *b));
     places

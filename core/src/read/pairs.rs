@@ -201,7 +201,7 @@ impl TraceBuilder {
 /// The places `0..len` in the order of their keys, which mostly is theirs.
 fn in_order(len: usize, key: &dyn Fn(usize) -> PairKey) -> impl Iterator<Item = usize> + use<> {
     let is_sorted = (0..len).is_sorted_by_key(key);
-    let mut order: Vec<u32> = if is_sorted { Vec::new() } else { (0..len as u32).collect() };
-    sort::by_key(&mut order, |at| key(*at as usize));
+    let by_key = |a: u32, b: u32| key(a as usize).cmp(&key(b as usize));
+    let order = if is_sorted { Vec::new() } else { sort::order(len, &by_key) };
     (0..len).map(move |at| order.get(at).map_or(at, |at| *at as usize))
 }

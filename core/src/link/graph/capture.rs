@@ -4,6 +4,7 @@ use rustc_hash::FxHashMap;
 
 use super::launch_view::LaunchView;
 use crate::id::StrId;
+use crate::link::launch_index::is_launch;
 use crate::strings::TextCache;
 use crate::time::Ts;
 use crate::trace::args::plain_text;
@@ -34,9 +35,8 @@ pub(in crate::link) fn captures(view: LaunchView<'_>) -> Vec<GraphCapture> {
     let mut work = TextCache::new(&trace.strings, single_work);
     let mut begins = TextCache::new(&trace.strings, begins_capture);
     let mut ends = TextCache::new(&trace.strings, ends_capture);
-    let is_call =
-        |row: &u32| trace.events.kind[*row as usize] == EventKind::Launch && !trace.is_on_device(*row as usize);
-    let mut rows: Vec<u32> = view.nesting.order.iter().copied().filter(is_call).collect();
+    let calls = view.nesting.order.iter().copied().filter(|row| is_launch(trace, *row as usize));
+    let mut rows: Vec<u32> = calls.collect();
     crate::sort::by_key(&mut rows, |row| (trace.events.start.at(*row as usize), *row));
     // A capture that began in one thread has the calls of others, as those of a backward pass.
     let mut open: FxHashMap<StrId, GraphCapture> = FxHashMap::default();
