@@ -19,6 +19,7 @@ pytestmark = [pytest.mark.torch, pytest.mark.filterwarnings("ignore::RuntimeWarn
 PROGRAM = """
 import sys
 import torch, torch.distributed as dist
+import torch.distributed.nn  # imported later, it keeps the process group and its threads
 from torch.profiler import ExecutionTraceObserver, ProfilerActivity, profile
 
 rank, folder = int(sys.argv[1]), sys.argv[2]

@@ -266,6 +266,7 @@ def test_two_ranks_on_gloo(tmp_path: Path) -> None:
     script.write_text(
         "import os, sys, torch, torch.distributed as dist, kinetoscope as ks\n"
         "from pathlib import Path\n"
+        "import torch.distributed.nn\n"  # imported later, it keeps the process group and its threads
         "dist.init_process_group('gloo')\n"
         "folder = Path(sys.argv[1])\n"
         "with ks.profile(folder / os.environ['RANK'], ranks=[1], warmup=1, active=1) as prof:\n"

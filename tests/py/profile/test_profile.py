@@ -465,7 +465,7 @@ def test_two_ranks_on_gloo(tmp_path: Path) -> None:
     script = tmp_path / "train.py"
     script.write_text(
         "import gc, sys, torch, torch.distributed as dist, kinetoscope as ks\n"
-        "from torch.nn.parallel import DistributedDataParallel\n"
+        "import torch.distributed.nn; from torch.nn.parallel import DistributedDataParallel\n"
         "dist.init_process_group('gloo')\n"
         "model = DistributedDataParallel(torch.nn.Linear(4, 2))\n"
         "with ks.profile(sys.argv[1], warmup=1, active=1) as prof:\n"

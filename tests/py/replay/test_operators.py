@@ -223,6 +223,7 @@ def test_public_execution_traces_of_gpus(shared: Path) -> None:
 DDP = """
 import gc, sys
 import kinetoscope as ks, torch, torch.distributed as dist
+import torch.distributed.nn  # imported later, it keeps the process group and its threads
 from torch import nn
 dist.init_process_group("gloo")
 model = nn.parallel.DistributedDataParallel(nn.Sequential(nn.Linear(64, 128), nn.ReLU(), nn.Linear(128, 16)))

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import timedelta
+from importlib import import_module
 from typing import Any, final
 
 from kinetoscope.profiling.rank import local_rank
@@ -143,6 +144,8 @@ class Backend:
     def _begin(self, world: World) -> None:
         limit = timedelta(seconds=self._timeout)
         if self._is_own:
+            # Imported later, this module would keep the group, whose threads can abort the process.
+            import_module("torch.distributed.nn")
             place = self._place or meeting_place()
             with _raised_as(TimeoutError, f"expected {world.size} ranks at {place} (MASTER_ADDR), found fewer"):
                 self._distributed.init_process_group(
