@@ -57,7 +57,10 @@ TABLES = {
     "gridX INTEGER NOT NULL, gridY INTEGER NOT NULL, gridZ INTEGER NOT NULL, blockX INTEGER NOT NULL, "
     "blockY INTEGER NOT NULL, blockZ INTEGER NOT NULL, staticSharedMemory INTEGER NOT NULL, "
     "dynamicSharedMemory INTEGER NOT NULL, localMemoryPerThread INTEGER NOT NULL, localMemoryTotal INTEGER NOT NULL, "
-    "gridId INTEGER NOT NULL, sharedMemoryExecuted INTEGER, graphNodeId INTEGER, sharedMemoryLimitConfig INTEGER",
+    "gridId INTEGER NOT NULL, sharedMemoryExecuted INTEGER, graphNodeId INTEGER, sharedMemoryLimitConfig INTEGER, "
+    "qmdBulkReleaseDone INTEGER, qmdPreexitDone INTEGER, qmdLastCtaDone INTEGER, graphId INTEGER, clusterX INTEGER, "
+    "clusterY INTEGER, clusterZ INTEGER, clusterSchedulingPolicy INTEGER, maxPotentialClusterSize INTEGER, "
+    "maxActiveClusters INTEGER",
     "CUPTI_ACTIVITY_KIND_MEMCPY": f"{ON_DEVICE}, bytes INTEGER NOT NULL, copyKind INTEGER NOT NULL, "
     "deprecatedSrcId INTEGER, srcKind INTEGER, dstKind INTEGER, srcDeviceId INTEGER, srcContextId INTEGER, "
     "dstDeviceId INTEGER, dstContextId INTEGER, migrationCause INTEGER, graphNodeId INTEGER, virtualAddress INTEGER",
@@ -159,12 +162,13 @@ class Export:
     def kernel(self, name: str, correlation: int, ns: int = 20_011, process: int = TRAINER, **values: object) -> None:
         short = name.removeprefix("void ").partition("<")[0].rpartition("::")[2]
         sizes = {"gridX": 128, "gridY": 2, "gridZ": 1, "blockX": 256, "blockY": 1, "blockZ": 1}
+        clusters = {"clusterX": 2 * (name == GEMM), "clusterY": int(name == GEMM), "clusterZ": int(name == GEMM)}
         self.run(
             "CUPTI_ACTIVITY_KIND_KERNEL", ns, correlation, process,
             demangledName=self.string(name), shortName=self.string(short), mangledName=self.string(f"_Z{short}"),
             launchType=1, registersPerThread=96, staticSharedMemory=1024, dynamicSharedMemory=32768,
             localMemoryPerThread=0, localMemoryTotal=0, gridId=correlation, sharedMemoryExecuted=65536,
-            **sizes, **values,
+            **sizes, **clusters, **values,
         )  # fmt: skip
 
     def nvtx(self, start: int, end: int | None, text: str, thread: int = MAIN, **values: object) -> None:

@@ -29,12 +29,13 @@ fn near(value: &Value, expected: f64) -> bool {
 fn sizes_are_those_of_the_longest_run_and_shares_means_over_time() {
     let small = json!({"grid": [5, 1, 1], "block": [100, 1, 1], "registers per thread": 32, "shared memory": 64,
         "blocks per SM": 0.5, "est. achieved occupancy %": 5});
-    let large = json!({"grid": [15, 10, 1], "block": [50, 4, 1], "registers per thread": 40, "shared memory": 128,
+    let large = json!({"grid": [15, 10, 1], "block": [50, 4, 1], "registers per thread": 40, "shared memory": 128, "cluster": [2, 2, 1],
         "blocks per SM": 15, "est. achieved occupancy %": 80});
     let linked = trace(&[kernel("k", 0, 10, &small), kernel("k", 20, 30, &large)]);
     let row = &rows(&*analysis("kernels").unwrap().answer(&linked, "{}").unwrap().tables[0])[0];
-    let sizes = ["blocks", "threads", "registers", "shared_memory_bytes"].map(|name| row[name].as_i64().unwrap());
-    assert_eq!(sizes, [150, 200, 40, 128]);
+    let sizes = ["blocks", "threads", "cluster_size", "registers", "shared_memory_bytes"];
+    let sizes = sizes.map(|name| row[name].as_i64().unwrap());
+    assert_eq!(sizes, [150, 200, 4, 40, 128]);
     assert!(near(&row["occupancy"], (5.0 * 10.0 + 80.0 * 30.0) / 40.0), "{row}");
     assert!(near(&row["sm_efficiency"], (0.5 * 10.0 + 30.0) / 40.0), "{row}");
     // A multiprocessor holds 80 % of 1000 threads, that is four blocks of 200.

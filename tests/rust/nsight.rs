@@ -1,6 +1,6 @@
 //! Tests exports of Nsight Systems.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 
 use kinetoscope::read::read_database;
@@ -77,6 +77,9 @@ fn a_kernel_has_its_name_its_time_to_the_nanosecond_and_its_launch() {
     let start = (BASE_NS + 1_011_011).to_string();
     let name = "void cutlass::Kernel2<cutlass_80_tensorop_s1688gemm_128x128_16x5_nn_align4>(T1::Params)";
     assert_eq!(kernels[0], [name, &start, "20011", "0", "7", "[128,2,1]", "[256,1,1]", "96"]);
+    let clusters = rows(&linked, &["cluster", "name"], |row| row[1].contains("cutlass") || row[1].contains("relu"));
+    let found: BTreeSet<(&str, bool)> = clusters.iter().map(|row| (&*row[0], row[1].contains("cutlass"))).collect();
+    assert_eq!(found, BTreeSet::from([("[2,1,1]", true), ("-", false)]), "{clusters:?}");
     let others = rows(&linked, &["shared_memory_bytes", "correlation_id", "args"], |row| row[2].contains("Kernel2"));
     assert_eq!(others[0][..2], ["33792", "1"]);
     assert!(others[0][2].contains(r#""short name":"Kernel2""#), "{}", others[0][2]);

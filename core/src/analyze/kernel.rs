@@ -62,6 +62,7 @@ const COLUMNS: &[Column<Vec<KernelRow>>] = &[
     boolean("tensor_cores", |rows, at| Some(rows[at].tensor_cores)),
     int("blocks", |rows, at| rows[at].ran.blocks),
     int("threads", |rows, at| rows[at].ran.threads),
+    int("cluster_size", |rows, at| rows[at].ran.cluster_size),
     int("registers", |rows, at| rows[at].ran.registers),
     int("shared_memory_bytes", |rows, at| rows[at].ran.shared_memory_bytes),
     float("occupancy", |rows, at| rows[at].ran.occupancy.mean()),

@@ -17,6 +17,8 @@ pub struct LaunchConfig {
     pub blocks: Option<i64>,
     /// Threads of each of its blocks: the product of `block`.
     pub threads: Option<i64>,
+    /// Blocks of each of its clusters: the product of `cluster`.
+    pub cluster_size: Option<i64>,
     /// Its `registers per thread`.
     pub registers: Option<i64>,
     /// Its `shared memory` a block.
@@ -53,8 +55,8 @@ pub(super) struct LaunchConfigReader<'a> {
     trace: &'a Trace,
     devices: FxHashMap<i64, DeviceCapacity>,
     limits: FxHashMap<i64, MultiprocessorLimits>,
-    /// Products of `grid` and `block`, by template.
-    sizes: FxHashMap<TemplateId, (Option<i64>, Option<i64>)>,
+    /// Products of `grid`, `block` and `cluster`, by template.
+    sizes: FxHashMap<TemplateId, [Option<i64>; 3]>,
 }
 
 impl<'a> LaunchConfigReader<'a> {
@@ -83,12 +85,13 @@ impl<'a> LaunchConfigReader<'a> {
             occupancy.add(self.float(*row, ArgKey::Occupancy).filter(|percent| *percent > 0.0), dur);
             efficiency.add(self.blocks_per_sm(*row).map(|blocks| blocks.min(1.0)), dur);
         }
-        let (blocks, threads) = self.sizes(longest);
+        let [blocks, threads, cluster_size] = self.sizes(longest);
         let limits = self.trace.device(longest).and_then(|device| self.limits.get(&device).copied());
         let resident = self.resident(limits, threads, longest);
         LaunchConfig {
             blocks,
             threads,
+            cluster_size,
             registers: self.integer(longest, ArgKey::Registers),
             shared_memory_bytes: self.integer(longest, ArgKey::SharedMemory),
             occupancy,
@@ -127,7 +130,7 @@ impl<'a> LaunchConfigReader<'a> {
         }
         let percent = self.float(row, ArgKey::Occupancy).filter(|percent| *percent > 0.0)?;
         let max_threads = self.devices.get(&self.trace.device(row)?)?.max_threads;
-        let threads = self.sizes(row).1.filter(|threads| *threads > 0)? as f64;
+        let threads = self.sizes(row)[1].filter(|threads| *threads > 0)? as f64;
         // Where everything runs at once, the occupancy is that of the grid, and says nothing of how
         // much would fit.
         let of_grid = 100.0 * per_sm * threads / max_threads;
@@ -143,21 +146,23 @@ impl<'a> LaunchConfigReader<'a> {
         let recorded = self.float(row, ArgKey::BlocksPerSm);
         let blocks = recorded.or_else(|| {
             let device = *self.devices.get(&self.trace.device(row)?)?;
-            Some(self.sizes(row).0? as f64 / device.num_sms)
+            Some(self.sizes(row)[0]? as f64 / device.num_sms)
         });
         // A kernel has blocks: 0 stands for unknown.
         blocks.filter(|blocks| *blocks > 0.0)
     }
 
-    fn sizes(&mut self, row: usize) -> (Option<i64>, Option<i64>) {
+    fn sizes(&mut self, row: usize) -> [Option<i64>; 3] {
         let trace = self.trace;
         let product = |key| {
             let mut text = String::new();
             trace.args.write_text(&trace.strings, trace.events.args(row), key, &mut text);
             let sizes: Vec<i64> = serde_json::from_str(&text).ok()?;
-            (!sizes.is_empty()).then(|| sizes.into_iter().fold(1, i64::saturating_mul))
+            let product = sizes.iter().copied().reduce(i64::saturating_mul);
+            // 0 stands for unknown, and for a launch without clusters.
+            product.filter(|product| *product > 0)
         };
-        let new = || (product(ArgKey::Grid), product(ArgKey::Block));
+        let new = || [ArgKey::Grid, ArgKey::Block, ArgKey::Cluster].map(product);
         *self.sizes.entry(trace.events.template.at(row)).or_insert_with(new)
     }
 

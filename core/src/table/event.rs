@@ -70,6 +70,7 @@ const COLUMNS: &[Column] = &[
     float("bandwidth_gbps", |linked, row| number(linked, row, ArgKey::Bandwidth)),
     json("grid", |linked, row, out| arg_text(linked, row, ArgKey::Grid, out)),
     json("block", |linked, row, out| arg_text(linked, row, ArgKey::Block, out)),
+    json("cluster", |linked, row, out| arg_text(linked, row, ArgKey::Cluster, out)),
     int("registers", |linked, row| integer(linked, row, ArgKey::Registers)),
     int("shared_memory_bytes", |linked, row| integer(linked, row, ArgKey::SharedMemory)),
     float("occupancy", |linked, row| number(linked, row, ArgKey::Occupancy)),

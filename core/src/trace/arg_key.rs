@@ -54,6 +54,7 @@ pub enum ArgKey {
     Queue,
     Channel,
     ChannelType,
+    Cluster,
 }
 
 /// The column of the event table for a key.
@@ -72,7 +73,7 @@ pub(super) enum ColumnKind {
 }
 
 /// All known keys, in the order of their codes.
-pub(super) const KNOWN: [(ArgKey, ColumnKind, &[&str]); 49] = [
+pub(super) const KNOWN: [(ArgKey, ColumnKind, &[&str]); 50] = [
     (ArgKey::Correlation, ColumnKind::Identifier, &["correlation", "correlation_id"]),
     (ArgKey::ExternalId, ColumnKind::Identifier, &["External id", "external id"]),
     (ArgKey::RecordId, ColumnKind::Identifier, &["Record function id"]),
@@ -122,6 +123,7 @@ pub(super) const KNOWN: [(ArgKey, ColumnKind, &[&str]); 49] = [
     (ArgKey::Queue, ColumnKind::None, &["queue"]),
     (ArgKey::Channel, ColumnKind::None, &["channel"]),
     (ArgKey::ChannelType, ColumnKind::None, &["channel_type"]),
+    (ArgKey::Cluster, ColumnKind::Text, &["cluster"]),
 ];
 
 impl ArgKey {

@@ -159,7 +159,11 @@ DISPATCH = "UPDATE rocpd_kernel_dispatch_00000aaa_guid SET"
     [
         (ROCPROFV3, f"{DISPATCH} kernel_id = 999", 2),
         (ROCPROFV3, f"{DISPATCH} agent_id = 77", 2),
-        (ROCPROFV3, f"{DISPATCH} event_id = 4711", 2),
+        # The counters of both kernels have no place, either.
+        (ROCPROFV3, f"{DISPATCH} event_id = 4711", 4),
+        (ROCPROFV3, "UPDATE rocpd_pmc_event_00000aaa_guid SET event_id = 4711", 2),
+        (ROCPROFV3, "UPDATE rocpd_region_00000aaa_guid SET tid = 77", 7),
+        (ROCPROFV3, "UPDATE rocpd_region_00001aaa_guid SET track_id = 77", 7),
         (ROCPROFV3, "UPDATE rocpd_memory_copy_00000aaa_guid SET dst_agent_id = 77, name_id = 999", 2),
         (ROCPROFV3, "UPDATE rocpd_region_00000aaa_guid SET name_id = 999", 7),
         (ROCPROFV3, "DROP TABLE rocpd_info_kernel_symbol_00000aaa_guid", 2),
@@ -167,6 +171,7 @@ DISPATCH = "UPDATE rocpd_kernel_dispatch_00000aaa_guid SET"
         (RPD, "UPDATE rocpd_api SET apiName_id = 999", 5),
         (RPD, "UPDATE rocpd_op SET opType_id = 999", 4),
         (RPD, "DELETE FROM rocpd_string", 9),
+        (RPD, "UPDATE rocpd_api_ops SET op_id = op_id + 1000 WHERE rowid = 1", 1),
     ],
 )
 def test_each_row_that_refers_to_nothing_is_counted(source: Path, statement: str, count: int, tmp_path: Path) -> None:
@@ -174,6 +179,22 @@ def test_each_row_that_refers_to_nothing_is_counted(source: Path, statement: str
     assert warnings(trace)["invalid_value"] == count
     assert trace.verdict.state == "incomplete"
     assert len(trace.events.select("id").rows()) == len(ks.read(source).events.select("id").rows())
+
+
+@pytest.mark.parametrize(
+    ("number", "key", "problems"), [(1, "counter SQ_WAVES", {}), (7, "counter pmc 1", {"invalid_value": 2})]
+)
+def test_values_of_a_counter_without_a_name_are_counted(
+    number: int, key: str, problems: dict[str, int], tmp_path: Path
+) -> None:
+    names = "rocpd_info_pmc_00000aaa_guid"
+    statements = [
+        f"CREATE TABLE {names} (id INTEGER PRIMARY KEY, name)",
+        f"INSERT INTO {names} VALUES ({number}, 'SQ_WAVES')",
+    ]
+    trace = ks.read(mutant(ROCPROFV3, tmp_path, *statements))
+    assert sum(key in args for (args,) in trace.events.select("args").rows() if args) >= 2
+    assert warnings(trace) == problems
 
 
 @pytest.mark.parametrize("processes", [[0], [0, 1]], ids=["one", "all"])

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::read::json_object::JsonObject;
 use crate::read::sqlite::{MAX_TEXT_BYTES, SqlContent, SqlDatabase, SqlTable};
@@ -23,6 +23,8 @@ pub(in crate::read) struct RocpdCounters {
     names: FxHashMap<i64, RocpdCounter>,
     /// Event, counter and value, in the order of the events.
     values: Vec<(i64, i64, f64)>,
+    /// Events whose counters are in the trace.
+    written: FxHashSet<i64>,
 }
 
 #[derive(Debug)]
@@ -94,10 +96,24 @@ impl RocpdCounters {
         self.names.get(&counter)?.agent
     }
 
-    /// Writes the counters of a kernel as arguments.
-    pub(super) fn write_args(&self, event: Option<i64>, args: &mut JsonObject<'_>) {
+    /// Writes the counters of an event as arguments.
+    pub(super) fn write_args(&mut self, event: Option<i64>, args: &mut JsonObject<'_>) {
         for (counter, value) in self.of(event) {
             args.field(&format!("counter {}", self.name(counter))).extend_from_slice(format!("{value:?}").as_bytes());
         }
+        self.set_written(event);
+    }
+
+    /// Notes that the trace has the counters of an event.
+    pub(super) fn set_written(&mut self, event: Option<i64>) {
+        let has_counters = self.of(event).next().is_some();
+        self.written.extend(event.filter(|_| has_counters));
+    }
+
+    /// Whether the trace has this value, with the name of its counter.
+    pub(super) fn is_written(&self, event: i64, counter: i64) -> bool {
+        let is_known = self.names.is_empty() || self.names.contains_key(&counter);
+        let is_read = || self.values.binary_search_by_key(&(event, counter), |(event, counter, _)| (*event, *counter));
+        is_known && self.written.contains(&event) && is_read().is_ok()
     }
 }

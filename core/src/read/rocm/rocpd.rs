@@ -103,6 +103,8 @@ pub(super) fn stages(
             // Last, so that ids of events are the same without them.
             #[cfg(feature = "kernel-counters")]
             stage(SAMPLES, SAMPLE, write_sample),
+            #[cfg(feature = "kernel-counters")]
+            stage(super::pmc::VALUES, &["event_id", "pmc_id"], check_counter),
         ];
         stages.extend(found.into_iter().flatten());
         sets.push(RocpdSet::new(database, tables, suffix));
@@ -119,13 +121,13 @@ pub(super) fn suffix_of(table: &str) -> Option<&str> {
 fn write_region(row: &TableRow<'_>, set: usize, known: &mut RocmKnown, events: &mut EventText) {
     let values = row.taken::<10>();
     let [.., more] = values;
-    let [start, end, start_id, end_id, process, thread, track, event, name, _] = values.map(integer);
+    let [start, end, start_id, end_id, process, thread, track, record, name, _] = values.map(integer);
     let set = &mut known.sets[set];
     let Some(start) = set.time(row, [start, start_id]) else { return row.warn_invalid() };
     let end = set.time(row, [end, end_id]);
     let own = RocpdPlace { process, thread, ..RocpdPlace::default() };
     let place = set.place(row, own, track);
-    let facts = set.facts(row, event);
+    let facts = set.facts(row, record);
     let category = category_of_domain(&facts.domain);
     let name = set.text(row, name);
     let told = (category == MARKER).then(|| facts.message.or_else(|| message(more))).flatten();
@@ -145,6 +147,8 @@ fn write_region(row: &TableRow<'_>, set: usize, known: &mut RocmKnown, events: &
             if !facts.domain.is_empty() {
                 args.text("domain", facts.domain.as_bytes());
             }
+            #[cfg(feature = "kernel-counters")]
+            set.counters.write_args(record, args);
         });
     });
 }
@@ -246,8 +250,9 @@ const SAMPLE: &[&str] = &["timestamp", "timestamp_id", "event_id", "track_id"];
 #[cfg(feature = "kernel-counters")]
 fn write_sample(row: &TableRow<'_>, set: usize, known: &mut RocmKnown, events: &mut EventText) {
     let [time, time_id, event, track] = row.taken().map(integer);
-    let set = &known.sets[set];
+    let set = &mut known.sets[set];
     let Some(time) = set.time(row, [time, time_id]) else { return row.warn_invalid() };
+    set.counters.set_written(event);
     let place = set.place(row, RocpdPlace::default(), track);
     for (counter, value) in set.counters.of(event) {
         let agent = set.agent(set.counters.agent(counter).or(place.agent)).filter(|agent| agent.is_gpu);
@@ -262,4 +267,12 @@ fn write_sample(row: &TableRow<'_>, set: usize, known: &mut RocmKnown, events: &
             event.object("args", |args| args.field("").extend_from_slice(format!("{value:?}").as_bytes()));
         });
     }
+}
+
+/// Counts a value that no event has, as its kernel is missing, or whose counter is unknown.
+#[cfg(feature = "kernel-counters")]
+fn check_counter(row: &TableRow<'_>, set: usize, known: &mut RocmKnown, _: &mut EventText) {
+    let [event, counter] = row.taken().map(integer);
+    let counters = &known.sets[set].counters;
+    row.expect(event.zip(counter).is_some_and(|(event, counter)| counters.is_written(event, counter)));
 }

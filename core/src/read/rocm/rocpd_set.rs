@@ -164,9 +164,14 @@ impl RocpdSet {
             RocpdPlace { process, thread, agent, queue, stream }
         });
         let found = of_track.unwrap_or_default();
+        let number = |numbers: &FxHashMap<i64, i64>, id: i64| {
+            let number = numbers.get(&id).copied();
+            row.expect(number.is_some() || numbers.is_empty());
+            number.unwrap_or(id)
+        };
         RocpdPlace {
-            process: own.process.or(found.process).map(|id| self.processes.get(&id).copied().unwrap_or(id)),
-            thread: own.thread.or(found.thread).map(|id| self.threads.get(&id).copied().unwrap_or(id)),
+            process: own.process.or(found.process).map(|id| number(&self.processes, id)),
+            thread: own.thread.or(found.thread).map(|id| number(&self.threads, id)),
             agent: own.agent.or(found.agent),
             queue: own.queue.or(found.queue),
             stream: own.stream.or(found.stream),

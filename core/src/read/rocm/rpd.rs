@@ -22,7 +22,7 @@ pub(in crate::read) struct RpdTables {
     texts: TextTable,
     /// Arguments of calls, where they have a table of their own.
     arguments: Option<TextTable>,
-    /// The call that started each work.
+    /// The call that started each work that is not read yet.
     call_of_work: FxHashMap<i64, i64>,
     calls: Option<KeyedLookup>,
     /// Details of kernels and copies: by the work, or by its call.
@@ -46,6 +46,8 @@ const CALL: &[&str] = &["id", "pid", "tid", "start", "end", "apiName_id", "args_
 const WORK: &[&str] = &["id", "gpuId", "queueId", "start", "end", "description_id", "opType_id"];
 const SAMPLE: &[&str] = &["deviceType", "deviceId", "monitorType", "start", "value"];
 
+/// Which call started which work.
+const LINKS: &str = "rocpd_api_ops";
 /// Texts of arguments, since schema 3.
 const ARGUMENTS: &str = "rocpd_ustring";
 
@@ -53,7 +55,7 @@ const ARGUMENTS: &str = "rocpd_ustring";
 pub(super) fn is_support(name: &str) -> bool {
     const SUPPORT: [&str; 8] = [
         ARGUMENTS,
-        "rocpd_api_ops",
+        LINKS,
         "rocpd_kernelapi",
         "rocpd_kernelop",
         "rocpd_copyapi",
@@ -74,7 +76,7 @@ pub(super) fn stages(
     let texts = |name: &str| table(name).map(|table| TextTable::new(database, table, ["id", "string"]));
     known.texts = texts(TEXTS).unwrap_or_default();
     known.arguments = texts(ARGUMENTS);
-    if let Some(links) = table("rocpd_api_ops") {
+    if let Some(links) = table(LINKS) {
         known.call_of_work = calls_of_work(database, links);
     }
     let lookup =
@@ -90,6 +92,7 @@ pub(super) fn stages(
         stage("rocpd_api", CALL, write_call),
         stage("rocpd_op", WORK, write_work),
         stage("rocpd_monitor", SAMPLE, write_sample),
+        stage(LINKS, &["op_id"], check_link),
     ];
     found.into_iter().flatten().collect()
 }
@@ -144,7 +147,7 @@ fn write_work(row: &TableRow<'_>, _: usize, known: &mut RocmKnown, events: &mut 
     let (Some(start), Some(device)) = (start, device) else { return row.warn_invalid() };
     let tables = &mut known.rpd;
     let id = id.unwrap_or(row.record.row);
-    let call = tables.call_of_work.get(&id).copied();
+    let call = tables.call_of_work.remove(&id);
     let keys = [Some(id), call];
     let mut word = |id| row.text(&mut tables.texts, id).map(|text| String::from_utf8_lossy(&text).into_owned());
     let [description, kind] = [word(description), word(kind)];
@@ -253,4 +256,10 @@ fn write_sample(row: &TableRow<'_>, _: usize, _: &mut RocmKnown, events: &mut Ev
         event.micros("ts", Ts(start));
         event.object("args", |args| args.field(&String::from_utf8_lossy(kind)).extend_from_slice(value.as_bytes()));
     });
+}
+
+/// Counts a link to work that the file lacks.
+fn check_link(row: &TableRow<'_>, _: usize, known: &mut RocmKnown, _: &mut EventText) {
+    let [work] = row.taken().map(integer);
+    row.expect(work.is_some_and(|work| !known.rpd.call_of_work.contains_key(&work)));
 }

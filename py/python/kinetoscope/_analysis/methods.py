@@ -162,10 +162,10 @@ class Analyses(Digests, StackAnalyses, BudgetChecks):
         * `longest_id`: event of the longest run
 
         The launch configuration is that of the longest run: `blocks`, `threads` (per block),
-        `registers` (per thread), `shared_memory_bytes` (per block). `waves` is how often its
-        blocks filled the device, at least 1. `occupancy` (estimated, in percent) and
-        `sm_efficiency`, `min(blocks per multiprocessor, 1)`, are means weighted by run time. These
-        columns are null if the file lacks the values; `waves` is also null for an occupancy of 0.
+        `cluster_size` (blocks per cluster), `registers` (per thread), `shared_memory_bytes` (per
+        block). `waves` is how often its blocks filled the device, at least 1. `occupancy` (in
+        percent) and `sm_efficiency`, `min(blocks per multiprocessor, 1)`, are means weighted by run
+        time. All are null if the file lacks the values; `waves` also for an occupancy of 0.
 
         `theoretical_occupancy` is the share of warps that a multiprocessor holds at a time, in
         percent. `occupancy_limit` names what allows no more blocks: `threads`, `registers`,
