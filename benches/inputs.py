@@ -7,9 +7,11 @@ import os
 import shutil
 import tarfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+import kinetoscope as ks
 from crowd import write as write_crowd
 from repeat import repeat
 from repeat_pair import repeat_pair
@@ -34,7 +36,7 @@ class Input(NamedTuple):
 
 def prepare() -> None:
     """Generates missing inputs; best in a separate process, because it needs memory."""
-    for make in (short, long_gzip, folder):
+    for make in (short, long_gzip, folder, long_packets):
         make()
 
 
@@ -81,6 +83,30 @@ def long_gzip() -> Input:
     """The same in a gzip stream."""
     source = long()
     return Input(source.name, _made(source.path.with_suffix(".json.gz"), lambda part: _compress(source.path, part)))
+
+
+def packets() -> Input:
+    """The large trace as packets of Perfetto."""
+    return _packets(1)
+
+
+def long_packets() -> Input:
+    """About a gigabyte of them."""
+    return _packets(round(LONG_BYTES / packets().path.stat().st_size))
+
+
+def _packets(count: int) -> Input:
+    once = plain()
+    path = CACHE / f"{_stem(once)}-{count}.pftrace"
+    return Input(f"{once.name} × {count}" if count > 1 else once.name, _made(path, partial(_write_packets, count)))
+
+
+def _write_packets(count: int, target: Path) -> None:
+    """Writes so many repetitions; their JSON is several times as long, and does not stay."""
+    text = target.with_suffix(".json")
+    repeat(plain().path, count, text)
+    ks.read(text).to_perfetto(target)
+    text.unlink()
 
 
 def crowd() -> Input:

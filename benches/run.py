@@ -18,6 +18,7 @@ import frames
 import length
 import linking
 import memory
+import packets
 import ranks
 import scale_out
 import snapshot
@@ -53,6 +54,17 @@ EXPERIMENTS = [
     Experiment(
         length.measure,
         [Case("1 GB of JSON: time for each event", about_one(0.15, "× that of 56 MB"))],
+    ),
+    Experiment(
+        packets.measure,
+        [Case("packets of Perfetto → trace with links, one thread", at_most(1.0, None, "× protobuf's parser"))],
+    ),
+    Experiment(
+        packets.measure_long,
+        [
+            Case("1 GB of packets: speed on 2 processors", at_least(300, None, "MB/s")),
+            Case("1 GB of packets: peak memory", at_most(0.5, None, "× the packets")),
+        ],
     ),
     Experiment(
         beside_hta.measure,

@@ -296,6 +296,13 @@ def test_sql_reads_tables_alone(data: Path, tmp_path: Path, query: str) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_sql_says_that_it_cuts_a_result(data: Path) -> None:
+    page = answer(data, "sql", trace=TRACE, query="select * from range(100_001)")
+    assert page["num_rows"] == 100_000
+    assert page["caveat"].startswith("only the first 100,000 rows")
+    assert answer(data, "sql", trace=TRACE, query="select * from range(99_999)")["caveat"] is None
+
+
 def test_names_of_a_hostile_trace_are_data(data: Path) -> None:
     name = "hostile/kineto_trace_0.json.gz"
     pages = [

@@ -187,12 +187,8 @@ def test_each_row_that_refers_to_nothing_is_counted(source: Path, statement: str
 def test_values_of_a_counter_without_a_name_are_counted(
     number: int, key: str, problems: dict[str, int], tmp_path: Path
 ) -> None:
-    names = "rocpd_info_pmc_00000aaa_guid"
-    statements = [
-        f"CREATE TABLE {names} (id INTEGER PRIMARY KEY, name)",
-        f"INSERT INTO {names} VALUES ({number}, 'SQ_WAVES')",
-    ]
-    trace = ks.read(mutant(ROCPROFV3, tmp_path, *statements))
+    names = f"CREATE TABLE rocpd_info_pmc_00000aaa_guid AS SELECT {number} AS id, 'SQ_WAVES' AS name"
+    trace = ks.read(mutant(ROCPROFV3, tmp_path, names))
     assert sum(key in args for (args,) in trace.events.select("args").rows() if args) >= 2
     assert warnings(trace) == problems
 

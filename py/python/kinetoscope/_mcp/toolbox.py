@@ -144,8 +144,8 @@ class Toolbox:
         collectives, counters, instants, flows and health. kinetoscope://schema/events documents
         the columns of the first. Tables of a job begin with rank and window.
 
-        The query cannot read files or change anything. At most 100,000 rows are kept; `max_seconds`
-        is at most 60.
+        The query cannot read files or change anything. At most 100,000 rows are kept, and `caveat`
+        says so; `max_seconds` is at most 60.
         """
         from kinetoscope._export.sql import SqlLimits, sql
 
@@ -166,7 +166,11 @@ class Toolbox:
             result = sql(query, sources, limits)
         except ValueError as error:
             raise CallError(quoted(str(error), 1_000), "sql; kinetoscope://schema/events has the columns") from error
-        return page_of(result, offset, limit)
+        page = page_of(result, offset, limit)
+        cut = f"only the first {_MAX_SQL_ROWS:,} rows are kept: let the query group or filter them"
+        caveats = [_caveat(found), cut if len(result) >= _MAX_SQL_ROWS else None]
+        page.caveat = "; ".join(filter(None, caveats)) or None
+        return page
 
     def event(self, trace: str, event_id: int, rank: int | None = None) -> EventDetails:
         """Explains an event by its id: module, operator, launch, device work, node, line of Python.
