@@ -131,7 +131,7 @@ fn of_clock(clock: &AnnotationClock, words: &mut Value) -> Result<(&'static str,
             fault(&format!("at least two annotations with the same name in both traces, {next}"), found)
         }
         Some(rival_ns) if clock.num_matches * 2 > clock.num_common => {
-            let found = format!("{}, and as many at {rival_ns} ns", matches(clock));
+            let found = format!("{}, and no fewer at {rival_ns} ns", matches(clock));
             fault(&format!("annotations that fit one offset alone, {next}"), found)
         }
         _ => fault(&format!("annotations that fit one offset, {next}"), matches(clock)),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import shutil
+from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -126,8 +127,46 @@ def test_an_unsure_offset_is_an_error(other: list[tuple[str, int, int]], found: 
 
 def test_a_periodic_annotation_with_a_missing_step_fits_several_offsets() -> None:
     steps = [("step", 1_000 * at, 500) for at in range(8)]
-    with pytest.raises(ks.TraceError, match=r"fit one offset alone.* and as many at"):
+    with pytest.raises(ks.TraceError, match=r"fit one offset alone.* and no fewer at"):
         ks.read([torch_trace(steps), viztracer(later(steps[1:], 5_000))])
+
+
+def steps_after(gaps: list[int]) -> list[tuple[str, int, int]]:
+    ends = accumulate(gaps, initial=1_000)
+    return [("step", start, 50) for start in ends]
+
+
+UNEVEN = [910, 1_480, 530, 1_170, 760, 1_390, 620, 1_050, 1_260, 840, 570]
+ALIKE = [1_010, 985, 1_022, 990, 1_003, 1_018, 978, 996, 1_009, 1_015, 987]
+
+
+@pytest.mark.parametrize("num_more", [0, 1, 3])
+def test_each_recording_may_have_steps_of_its_own(num_more: int) -> None:
+    steps = steps_after(UNEVEN)
+    main, other = torch_trace(steps[: 8 + num_more]), viztracer(later(steps[2:], 7_000))
+    for files, expected in (
+        ([main, other], -7_000_000),
+        ([torch_trace(later(steps[2:], 7_000)), viztracer(steps[:9])], 7_000_000),
+    ):
+        (found,) = ks.read(files).companions
+        assert (found.offset_ns, found.spread_ns) == (expected, 0)
+
+
+def test_steps_that_are_nearly_alike_fit_several_offsets() -> None:
+    steps = steps_after(ALIKE)
+    with pytest.raises(ks.TraceError, match=r"fit one offset alone.* and no fewer at"):
+        ks.read([torch_trace(steps[:10]), viztracer(later(steps[2:], 7_000))])
+
+
+@pytest.mark.parametrize("gaps", [UNEVEN, ALIKE, [1_000] * 11], ids=["uneven", "alike", "periodic"])
+def test_on_one_clock_the_least_offset_counts(gaps: list[int]) -> None:
+    steps = steps_after(gaps)
+    base = {"baseTimeNanoseconds": 1_790_000_000_000_000_000}
+    main = packed({**json.loads(torch_trace(steps[:10])), **base})
+    other = json.loads(viztracer(later(steps[2:], 3)))
+    other["viztracer_metadata"] |= base
+    (found,) = ks.read([main, packed(other)]).companions
+    assert (found.align, found.offset_ns, found.num_matches) == ("annotations", -3_000, 8)
 
 
 def test_the_timeline_shows_both_and_analyses_the_trace_of_pytorch() -> None:

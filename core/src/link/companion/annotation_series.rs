@@ -39,6 +39,33 @@ pub(super) struct CommonAnnotation<'a> {
     pub(super) tolerance_ns: i64,
 }
 
+impl CommonAnnotation<'_> {
+    /// The most occurrences that may have a partner.
+    pub(super) fn num_pairs(&self) -> usize {
+        self.middles.iter().map(Vec::len).min().unwrap_or(0)
+    }
+
+    /// Ways to place the occurrences beside each other such that `num_alone` of the shorter list
+    /// have no partner: they lie before all of the other list, or after them. A way with only one
+    /// pair counts only where the shorter list has one occurrence.
+    pub(super) fn placements(&self, num_alone: usize) -> impl Iterator<Item = [&[i64]; 2]> {
+        let [here, there] = self.middles.each_ref().map(Vec::as_slice);
+        let is_here_longer = here.len() > there.len();
+        let (short, long) = if is_here_longer { (there, here) } else { (here, there) };
+        let num_pairs = short.len().saturating_sub(num_alone);
+        let skipped = match num_alone {
+            0 => 0..long.len() - short.len() + 1,
+            _ if num_pairs > 1 => long.len() - num_pairs..long.len() - num_pairs + 1,
+            _ => 0..0,
+        };
+        let is_before = num_alone > 0 && num_pairs > 1;
+        let before = is_before.then(|| [&short[num_alone..], long]);
+        let placed = skipped.map(move |skipped| [short, &long[skipped..]]);
+        let as_given = move |[short, long]: [_; 2]| if is_here_longer { [long, short] } else { [short, long] };
+        before.into_iter().chain(placed).map(as_given)
+    }
+}
+
 /// Annotations with the same name. A name may be in several pairs: tools name functions and
 /// annotations alike.
 pub(super) fn common_annotations<'a>(main: &'a Trace, other: &'a Trace) -> Vec<CommonAnnotation<'a>> {

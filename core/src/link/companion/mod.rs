@@ -25,7 +25,7 @@ pub(crate) struct AnnotationClock {
     pub(crate) num_common: usize,
     /// The name of a common annotation; empty without one.
     pub(crate) example: String,
-    /// Another offset that fits as many annotations.
+    /// Another offset that fits no fewer annotations.
     pub(crate) rival_ns: Option<i64>,
 }
 
@@ -39,35 +39,43 @@ impl AnnotationClock {
 /// Offsets that are compared.
 const MAX_OFFSETS: usize = 256;
 
+/// A fit is clearly closer if its spread is so many times smaller.
+const CLEARLY: i64 = 4;
+
+/// A smaller spread is no closer: two calls in a row are apart by as much.
+const LEAST_SPREAD_NS: i64 = 1_000;
+
 /// Differences that are computed to find offsets.
 const MAX_DIFFERENCES: usize = 1 << 18;
 
 /// Matches annotations by name, and in order where a name repeats.
 ///
-/// If one recording has a name more often, each place of the shorter one in the longer one gives an
-/// offset. The offset that fits the most annotations of all names counts. With `is_one_clock`, the
-/// least of several such offsets counts.
+/// Either recording may begin or end before the other: each way to place occurrences of a name
+/// beside each other gives an offset. That with the most annotations of all names counts, unless a
+/// clearly closer one has more than half as many. With `is_one_clock`, the least of all that fit as
+/// well counts.
 pub(crate) fn annotation_clock(main: &Trace, other: &Trace, is_one_clock: bool) -> AnnotationClock {
     let common = common_annotations(main, other);
-    let num_common = sum_by_name(&common, |one| one.middles.iter().map(Vec::len).min().unwrap_or(0));
-    let mut fits: Vec<OffsetFit> = offsets(&common).into_iter().map(|offset| OffsetFit::of(&common, offset)).collect();
-    sort::by_key(&mut fits, |fit| {
-        let distance = if is_one_clock { fit.offset_ns.saturating_abs() } else { 0 };
-        (Reverse(fit.num_matches), distance, fit.spread_ns, fit.offset_ns)
-    });
-    let Some((best, others)) = fits.split_first() else { return AnnotationClock::default() };
-    let is_rival = |fit: &&OffsetFit| {
-        fit.num_matches == best.num_matches
-            && fit.offset_ns.abs_diff(best.offset_ns) > 2 * LEAST_TOLERANCE_NS.unsigned_abs()
-            && fit.spread_ns / 4 <= best.spread_ns.max(LEAST_TOLERANCE_NS)
-    };
+    let num_common = sum_by_name(&common, CommonAnnotation::num_pairs);
+    let mut candidates = offsets(&common);
+    candidates.extend(is_one_clock.then_some(0));
+    let mut fits: Vec<OffsetFit> = candidates.into_iter().map(|offset| OffsetFit::of(&common, offset)).collect();
+    sort::by_key(&mut fits, |fit| (Reverse(fit.num_matches), fit.spread_ns, fit.offset_ns));
+    let Some(most) = fits.first() else { return AnnotationClock::default() };
+    let mut best = fits.iter().find(|fit| fit.is_closer(most)).unwrap_or(most);
+    if is_one_clock {
+        let as_good = fits.iter().filter(|fit| fit.has_half_of(most) && fit.is_as_close(best));
+        best = as_good.min_by_key(|fit| fit.offset_ns.saturating_abs()).unwrap_or(best);
+    }
+    let is_apart = |fit: &OffsetFit| fit.offset_ns.abs_diff(best.offset_ns) > 2 * LEAST_TOLERANCE_NS.unsigned_abs();
+    let is_rival = |fit: &&OffsetFit| fit.num_matches >= best.num_matches && is_apart(fit) && fit.is_as_close(best);
     AnnotationClock {
         offset_ns: best.offset_ns,
         spread_ns: best.spread_ns,
         num_matches: best.num_matches,
         num_common,
         example: common.first().map(|one| one.name.to_owned()).unwrap_or_default(),
-        rival_ns: others.iter().find(is_rival).map(|fit| fit.offset_ns).filter(|_| !is_one_clock),
+        rival_ns: fits.iter().find(is_rival).map(|fit| fit.offset_ns).filter(|_| !is_one_clock),
     }
 }
 
@@ -85,7 +93,7 @@ fn host_processes(trace: &Trace) -> FxHashSet<&str> {
 }
 
 /// The sum over names of the largest count among the pairs of a name.
-fn sum_by_name(common: &[CommonAnnotation<'_>], count: impl Fn(&CommonAnnotation<'_>) -> usize) -> usize {
+fn sum_by_name<'a>(common: &[CommonAnnotation<'a>], count: impl Fn(&CommonAnnotation<'a>) -> usize) -> usize {
     let mut counts: FxHashMap<&str, usize> = FxHashMap::default();
     for one in common {
         let largest = counts.entry(one.name).or_default();
@@ -94,7 +102,8 @@ fn sum_by_name(common: &[CommonAnnotation<'_>], count: impl Fn(&CommonAnnotation
     counts.into_values().sum()
 }
 
-/// Offsets that some annotations suggest, those of the most frequent ones first.
+/// Offsets that some annotations suggest: first those at which each occurrence has a partner, then
+/// those at which both recordings have more and more without one.
 fn offsets(common: &[CommonAnnotation<'_>]) -> Vec<i64> {
     let mut order: Vec<&CommonAnnotation<'_>> = common.iter().collect();
     // Equally many occurrences give one offset, which is worth more than one of many.
@@ -102,18 +111,19 @@ fn offsets(common: &[CommonAnnotation<'_>]) -> Vec<i64> {
         let [here, there] = one.middles.each_ref().map(Vec::len);
         (here.abs_diff(there), Reverse(here.min(there)))
     });
+    let most = order.iter().map(|one| one.num_pairs()).max().unwrap_or(0);
     let (mut found, mut num_left) = (Vec::new(), MAX_DIFFERENCES);
-    for one in order {
-        let [here, there] = &one.middles;
-        let (num_short, num_long) = (here.len().min(there.len()), here.len().max(there.len()));
-        for skipped in 0..=num_long - num_short {
-            if found.len() == MAX_OFFSETS || num_left < num_short {
-                return found;
+    for num_alone in 0..most {
+        for one in &order {
+            for [here, there] in one.placements(num_alone) {
+                let num_pairs = here.len().min(there.len());
+                if found.len() == MAX_OFFSETS || num_left < num_pairs {
+                    return found;
+                }
+                num_left -= num_pairs;
+                let differences = here.iter().zip(there).map(|(here, there)| here.saturating_sub(*there));
+                found.push(median(&mut differences.collect::<Vec<_>>()));
             }
-            num_left -= num_short;
-            let [from_here, from_there] = if here.len() > there.len() { [skipped, 0] } else { [0, skipped] };
-            let pairs = here[from_here..].iter().zip(&there[from_there..]);
-            found.push(median(&mut pairs.map(|(here, there)| here.saturating_sub(*there)).collect::<Vec<_>>()));
         }
     }
     found
@@ -127,6 +137,21 @@ struct OffsetFit {
 }
 
 impl OffsetFit {
+    /// Whether its annotations agree clearly better than those of another, and are more than half
+    /// as many.
+    fn is_closer(&self, other: &Self) -> bool {
+        self.has_half_of(other) && self.spread_ns.max(LEAST_SPREAD_NS) < other.spread_ns / CLEARLY
+    }
+
+    fn has_half_of(&self, other: &Self) -> bool {
+        self.num_matches * 2 > other.num_matches
+    }
+
+    /// Whether its annotations agree about as well as those of another.
+    fn is_as_close(&self, other: &Self) -> bool {
+        self.spread_ns / CLEARLY <= other.spread_ns.max(LEAST_TOLERANCE_NS)
+    }
+
     /// Matches the nearest occurrences, and takes the median of their differences.
     fn of(common: &[CommonAnnotation<'_>], offset_ns: i64) -> Self {
         let num_matches = sum_by_name(common, |one| differences(one, offset_ns).len());
