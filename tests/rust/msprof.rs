@@ -154,8 +154,9 @@ fn rows_of_wrong_types_are_counted_and_others_are_read() {
     );
     assert_eq!(trace.events.len(), 5);
     // A task without a start and one without a stream; a task, a call and a collective without
-    // names; a call and a marker without a start or a thread.
-    assert_eq!(trace.warnings.count(WarningKind::InvalidValue), 7);
+    // names; a call and a marker without a start or a thread. A task with a text as its connection,
+    // and one whose copy has a text as its size. Two connections and a copy without a number.
+    assert_eq!(trace.warnings.count(WarningKind::InvalidValue), 12);
 }
 
 #[test]

@@ -42,7 +42,7 @@ impl KeyedLookup {
             // Rows before a fault are known.
             while let Ok(Some(row)) = rows.next() {
                 let [key] = columns.of(row);
-                if let Some(key) = whole(key) {
+                if let Some(key) = integer(key) {
                     found.entry(key).or_insert(row.row);
                 }
             }
@@ -55,13 +55,6 @@ impl KeyedLookup {
     pub(super) fn row(&self, database: &dyn FindsRows, key: i64) -> Option<(SqlRecord, &TableColumns)> {
         let number = self.rows.as_ref().map_or(Some(key), |rows| rows.get(&key).copied())?;
         Some((database.row(&self.table, number).ok()??, &self.columns))
-    }
-
-    /// The whole numbers in the row of a key.
-    #[cfg(feature = "msprof")]
-    pub(super) fn numbers<const N: usize>(&self, database: &dyn FindsRows, key: i64) -> Option<[Option<i64>; N]> {
-        let (record, columns) = self.row(database, key)?;
-        Some(columns.of(&record).map(whole))
     }
 }
 
@@ -82,6 +75,39 @@ impl<'r> TableRow<'r> {
     /// The values of the first columns that are taken.
     pub(super) fn taken<const N: usize>(&self) -> [SqlContent<'r>; N] {
         self.columns.of(self.record)
+    }
+
+    /// The same as whole numbers.
+    pub(super) fn numbers<const N: usize>(&self) -> [Option<i64>; N] {
+        self.numbers_in(self.columns, self.record)
+    }
+
+    /// Whole numbers in the row of a key in another table; none without that row.
+    pub(super) fn numbers_of<const N: usize>(
+        &self,
+        lookup: Option<&KeyedLookup>,
+        key: Option<i64>,
+    ) -> Option<[Option<i64>; N]> {
+        let (record, columns) = lookup?.row(self.database, key?)?;
+        Some(self.numbers_in(columns, &record))
+    }
+
+    /// Whole numbers in a row that this one refers to: one of them may be wrong, too.
+    pub(super) fn numbers_in<const N: usize>(&self, columns: &TableColumns, record: &SqlRecord) -> [Option<i64>; N] {
+        columns.of(record).map(|content| self.number(content))
+    }
+
+    /// A whole number; none for null and, counted, for anything else.
+    pub(super) fn number(&self, content: SqlContent<'_>) -> Option<i64> {
+        let number = integer(content);
+        self.expect(number.is_some() || content == SqlContent::Null);
+        number
+    }
+
+    /// A text that is not empty; none for null and, counted, for anything else.
+    pub(super) fn words<'t>(&self, content: SqlContent<'t>) -> Option<&'t [u8]> {
+        self.expect(matches!(content, SqlContent::Text(_) | SqlContent::Null));
+        text(content)
     }
 
     /// The defects of the row.
@@ -138,20 +164,40 @@ impl<'r> TableRow<'r> {
     }
 }
 
-/// An integer; none for anything else.
+/// A whole number, however the column keeps it: some writers declare times as texts, or numbers as
+/// reals. None for anything else; a row that is being read counts that.
 pub(super) fn integer(content: SqlContent<'_>) -> Option<i64> {
-    if let SqlContent::Integer(number) = content { Some(number) } else { None }
-}
-
-/// A whole number, however a column of numbers keeps it.
-pub(super) fn whole(content: SqlContent<'_>) -> Option<i64> {
     match content {
+        SqlContent::Integer(number) => Some(number),
         SqlContent::Real(number) if number.fract() == 0.0 && number.abs() < 9e15 => Some(number as i64),
-        _ => integer(content),
+        SqlContent::Text(digits) if digits.len() <= MAX_DIGITS => std::str::from_utf8(digits).ok()?.parse().ok(),
+        _ => None,
     }
 }
+
+/// The length of the least number, with its sign.
+const MAX_DIGITS: usize = 20;
 
 /// A text that is not empty.
 pub(super) fn text(content: SqlContent<'_>) -> Option<&[u8]> {
     if let SqlContent::Text(text) = content { Some(text).filter(|text| !text.is_empty()) } else { None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whole_numbers_may_be_kept_as_texts_or_reals() {
+        for content in [SqlContent::Integer(7), SqlContent::Real(7.0), SqlContent::Text(b"7")] {
+            assert_eq!(integer(content), Some(7), "{content:?}");
+        }
+        assert_eq!(integer(SqlContent::Text(b"-9223372036854775808")), Some(i64::MIN));
+        let others: [&[u8]; 5] = [b"", b"zz", b"1.5", b" 7", b"9223372036854775808"];
+        let others = others.map(SqlContent::Text).into_iter();
+        for content in others.chain([SqlContent::Null, SqlContent::Real(1.5), SqlContent::Blob(b"7")]) {
+            assert_eq!(integer(content), None, "{content:?}");
+        }
+        assert_eq!(integer(SqlContent::Real(f64::NAN)).or(integer(SqlContent::Real(1e300))), None);
+    }
 }

@@ -182,6 +182,86 @@ def test_each_row_that_refers_to_nothing_is_counted(source: Path, statement: str
 
 
 @pytest.mark.parametrize(
+    ("source", "table", "column", "count"),
+    [
+        (ROCPROFV3, "rocpd_region_00000aaa_guid", "event_id", 1),
+        (ROCPROFV3, "rocpd_region_00000aaa_guid", "pid", 1),
+        (ROCPROFV3, "rocpd_region_00000aaa_guid", "extdata", 0),
+        (ROCPROFV3, "rocpd_event_00000aaa_guid", "category_id", 1),
+        (ROCPROFV3, "rocpd_kernel_dispatch_00000aaa_guid", "grid_size_x", 1),
+        (ROCPROFV3, "rocpd_memory_copy_00000aaa_guid", "size", 1),
+        # The place of all calls of the process.
+        (ROCPROFV3, "rocpd_track_00001aaa_guid", "tid", 7),
+        (ROCPROFV3, "rocpd_timestamp_00001aaa_guid", "value", 1),
+        # Two kernels and two copies are on the GPU, and all rows are of the process.
+        (ROCPROFV3, "rocpd_info_agent_00000aaa_guid", "type_index", 4),
+        (ROCPROFV3, "rocpd_info_process_00000aaa_guid", "pid", 11),
+        (ROCPROFV3, "rocpd_info_thread_00000aaa_guid", "tid", 7),
+        (RPD, "rocpd_kernelapi", "gridX", 1),
+        (RPD, "rocpd_kernelapi", "stream", 0),
+        (RPD, "rocpd_copyapi", "size", 1),
+        (RPD, "rocpd_op", "queueId", 1),
+        (RPD, "rocpd_api_ops", "api_id", 1),
+        (RPD, "rocpd_monitor", "deviceId", 1),
+    ],
+)
+def test_each_row_with_a_value_of_a_wrong_type_is_counted(
+    source: Path, table: str, column: str, count: int, tmp_path: Path
+) -> None:
+    # All calls have the first track.
+    row = "min(rowid)" if column == "tid" else "max(rowid)"
+    where = f"rowid = (SELECT {row} FROM {table})"  # noqa: S608 - our names
+    trace = ks.read(mutant(source, tmp_path, f"UPDATE {table} SET {column} = 'zz' WHERE {where}"))  # noqa: S608 - our names
+    assert warnings(trace).get("invalid_value", 0) == count
+
+
+@pytest.mark.parametrize(
+    ("tables", "count"), [("process", 22), ("thread", 14), ("process thread", 22)], ids=["process", "thread", "both"]
+)
+def test_processes_without_tables_of_processes_or_threads_stay_apart(tables: str, count: int, tmp_path: Path) -> None:
+    drops = [f"DROP TABLE rocpd_info_{table}_0000{process}aaa_guid" for table in tables.split() for process in (0, 1)]
+    trace = ks.read(mutant(ROCPROFV3, tmp_path, *drops))
+    assert warnings(trace) == {"invalid_value": count}
+    assert trace.verdict.state == "incomplete"
+    rows = trace.events.select("kind", "process", "thread", "device", "start_ns").rows()
+    assert len({row[1] for row in rows if row[0] == "launch"}) == 2
+    # Each has its two streams.
+    assert len({row[1:3] for row in rows if row[3] is not None}) == 4
+
+
+def test_a_process_with_its_table_stays_apart_from_one_without(tmp_path: Path) -> None:
+    statements = (
+        # The number that the other process has in its own tables.
+        "UPDATE rocpd_info_process_00000aaa_guid SET pid = 1",
+        "DROP TABLE rocpd_info_process_00001aaa_guid",
+        "DROP TABLE rocpd_track_00001aaa_guid",
+    )
+    trace = ks.read(mutant(ROCPROFV3, tmp_path, *statements))
+    processes = {row[1] for row in trace.events.select("kind", "process").rows() if row[0] == "launch"}
+    assert len(processes) == 2
+    assert "1" in processes
+
+
+@pytest.mark.parametrize(
+    "statement",
+    ["DELETE FROM rocpd_copyapi", "DROP TABLE rocpd_copyapi", "DELETE FROM rocpd_kernelapi WHERE rowid = 3"],
+)
+def test_work_without_its_details_is_counted(statement: str, tmp_path: Path) -> None:
+    assert warnings(ks.read(mutant(RPD, tmp_path, statement))) == {"invalid_value": 1}
+
+
+@pytest.mark.parametrize("name", ["hipGraphLaunch", "hipMemcpy3D", "hipMalloc"])
+def test_work_of_calls_without_details_needs_none(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "trace.rpd"
+    with closing(sqlite3.connect(path)) as connection, connection:
+        database = Schema3(connection)
+        call = database.call((0, 1000), name)
+        database.work((2000, 3000), "CopyHostToDevice", "", call)
+        database.work((3000, 4000), "KernelExecution", "k", call)
+    assert warnings(ks.read(path)) == {}
+
+
+@pytest.mark.parametrize(
     ("number", "key", "problems"), [(1, "counter SQ_WAVES", {}), (7, "counter pmc 1", {"invalid_value": 2})]
 )
 def test_values_of_a_counter_without_a_name_are_counted(

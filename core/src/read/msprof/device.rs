@@ -6,8 +6,7 @@ use super::layer::TraceLayer;
 use super::words::{collective_of, dtype_of, is_public_group};
 use crate::read::event_text::{EventText, write_bytes};
 use crate::read::json_object::{JsonObject, object};
-use crate::read::sqlite::FindsRows;
-use crate::read::table_row::{KeyedLookup, TableRow, integer, whole};
+use crate::read::table_row::TableRow;
 use crate::time::Ts;
 
 /// Names and arguments of a task that another table has.
@@ -21,14 +20,13 @@ struct TaskDetails {
 }
 
 pub(super) fn write_task(row: &TableRow<'_>, _: usize, known: &mut MsprofKnown, events: &mut EventText) {
-    let [start, end, device, connection, id, process, kind, context, stream, task, model] =
-        row.taken::<11>().map(integer);
+    let [start, end, device, connection, id, process, kind, context, stream, task, model] = row.numbers();
     let (Some(start), Some(device), Some(stream)) = (start, device, stream) else { return row.warn_invalid() };
     let place = (process.unwrap_or(0), device);
     known.first_place.get_or_insert(place);
-    let kind = known.text(row.database, kind).unwrap_or_default();
-    let details = id.map(|id| task_details(known, row.database, id)).unwrap_or_default();
-    let name = known.text(row.database, details.name).unwrap_or_else(|| kind.clone());
+    let kind = known.text(row, kind).unwrap_or_default();
+    let details = id.map(|id| task_details(known, row, (id, &kind))).unwrap_or_default();
+    let name = known.text(row, details.name).unwrap_or_else(|| kind.clone());
     let layer = known.layers.device(events, TraceLayer::Hardware, place);
     known.layers.row(events, (layer, stream), || format!("Stream {stream}"));
     let connection = connection.filter(is_set);
@@ -54,20 +52,26 @@ pub(super) fn write_task(row: &TableRow<'_>, _: usize, known: &mut MsprofKnown, 
     row.expect(!name.is_empty());
 }
 
-fn task_details(known: &mut MsprofKnown, database: &dyn FindsRows, id: i64) -> TaskDetails {
-    let mut details = TaskDetails::default();
-    if let Some([name, values @ ..]) = numbers::<15>(known.compute.as_ref(), database, id) {
+/// The kind of copies. `msprof` describes all of them, if it records calls of the runtime; other
+/// tasks, such as kernels, need not have details.
+const COPY: &[u8] = b"MEMCPY_ASYNC";
+
+fn task_details(known: &mut MsprofKnown, row: &TableRow<'_>, (id, kind): (i64, &[u8])) -> TaskDetails {
+    let (mut details, id) = (TaskDetails::default(), Some(id));
+    if let Some([name, values @ ..]) = row.numbers_of::<15>(known.compute.as_ref(), id) {
         details.name = name;
-        details.args = compute_args(known, database, values);
-    } else if let Some([name, from, to, size]) = numbers(known.communication.as_ref(), database, id) {
+        details.args = compute_args(known, row, values);
+    } else if let Some([name, from, to, size]) = row.numbers_of(known.communication.as_ref(), id) {
         (details.name, details.bytes) = (name, size);
         object(&mut details.args, |args| {
             write_numbers(args, [("src rank", from), ("dst rank", to)].map(|(key, rank)| (key, rank.filter(is_set))));
         });
-    } else if let Some([name]) = numbers(known.schedule.as_ref(), database, id) {
+    } else if let Some([name]) = row.numbers_of(known.schedule.as_ref(), id) {
         details.name = name;
     }
-    if let Some([size, operation]) = numbers(known.copies.as_ref(), database, id) {
+    let copy = row.numbers_of(known.copies.as_ref(), id);
+    row.expect(copy.is_some() || known.copies.is_none() || kind != COPY);
+    if let Some([size, operation]) = copy {
         details.bytes = size.or(details.bytes);
         let label = known.label(COPY_KINDS, operation).filter(|_| details.args.is_empty());
         if let Some(label) = label {
@@ -77,18 +81,10 @@ fn task_details(known: &mut MsprofKnown, database: &dyn FindsRows, id: i64) -> T
     details
 }
 
-fn numbers<const N: usize>(
-    lookup: Option<&KeyedLookup>,
-    database: &dyn FindsRows,
-    id: i64,
-) -> Option<[Option<i64>; N]> {
-    lookup?.numbers(database, id)
-}
-
 /// Facts of a computation, as an object.
-fn compute_args(known: &mut MsprofKnown, database: &dyn FindsRows, values: [Option<i64>; 14]) -> Vec<u8> {
+fn compute_args(known: &mut MsprofKnown, row: &TableRow<'_>, values: [Option<i64>; 14]) -> Vec<u8> {
     let [texts @ .., blocks, mixed, old_blocks, old_mixed] = values;
-    let texts = texts.map(|text| known.text(database, text));
+    let texts = texts.map(|text| known.text(row, text));
     let mut out = Vec::new();
     object(&mut out, |args| {
         for ((_, key), text) in COMPUTE_TEXTS.iter().zip(texts) {
@@ -102,15 +98,13 @@ fn compute_args(known: &mut MsprofKnown, database: &dyn FindsRows, values: [Opti
 }
 
 pub(super) fn write_collective(row: &TableRow<'_>, _: usize, known: &mut MsprofKnown, events: &mut EventText) {
-    let values = row.taken::<12>();
-    let [name, start, end, connection, group, dtype, algorithm, _, kind, device, relay, retry] = values.map(integer);
-    let count = whole(values[7]);
+    let [name, start, end, connection, group, dtype, algorithm, count, kind, device, relay, retry] = row.numbers();
     let Some(start) = start else { return row.warn_invalid() };
     let (process, first_device) = known.first_place.unwrap_or((0, 0));
     let place = (process, device.unwrap_or(first_device));
-    let found = known.text(row.database, name);
+    let found = known.text(row, name);
     let number = known.group(group.unwrap_or(-1));
-    let [group, algorithm, kind] = [group, algorithm, kind].map(|id| known.text(row.database, id));
+    let [group, algorithm, kind] = [group, algorithm, kind].map(|id| known.text(row, id));
     let dtype = known.label(DATA_TYPES, dtype).map(str::to_owned);
     let layer = known.layers.device(events, TraceLayer::Communication, place);
     known.layers.row(events, (layer, number), || format!("Group {number} Communication"));
@@ -155,7 +149,7 @@ fn write_numbers<const N: usize>(args: &mut JsonObject<'_>, numbers: [(&str, Opt
 
 /// A change of the clock of a device's cores.
 pub(super) fn write_frequency(row: &TableRow<'_>, _: usize, known: &mut MsprofKnown, events: &mut EventText) {
-    let [Some(device), Some(time), Some(mhz)] = row.taken::<3>().map(whole) else { return row.warn_invalid() };
+    let [Some(device), Some(time), Some(mhz)] = row.numbers() else { return row.warn_invalid() };
     let process = known.first_place.map_or(0, |(process, _)| process);
     let layer = known.layers.device(events, TraceLayer::Hardware, (process, device));
     events.element(|event| {

@@ -5,7 +5,7 @@ use super::layer::TraceLayer;
 use super::words::{layer_of, shapes_of};
 use crate::read::event_text::EventText;
 use crate::read::json_object::{JsonObject, push_text};
-use crate::read::table_row::{TableRow, integer};
+use crate::read::table_row::TableRow;
 use crate::time::Ts;
 
 /// Arrows from a queue's entry to where it leaves, from an operator and from a call to a task.
@@ -51,13 +51,12 @@ fn category(kind: Option<&str>, name: &[u8]) -> &'static str {
 }
 
 pub(super) fn write_operator(row: &TableRow<'_>, _: usize, known: &mut MsprofKnown, events: &mut EventText) {
-    let [start, end, global, connection, name, sequence, forward, dtypes, shapes, kind] =
-        row.taken::<10>().map(integer);
+    let [start, end, global, connection, name, sequence, forward, dtypes, shapes, kind] = row.numbers();
     let (Some(start), Some(global)) = (start, global) else { return row.warn_invalid() };
     let (process, thread) = thread_of(global);
-    let found = known.text(row.database, name);
+    let found = known.text(row, name);
     let name = found.as_deref().unwrap_or_default();
-    let [dtypes, shapes] = [dtypes, shapes].map(|id| known.text(row.database, id));
+    let [dtypes, shapes] = [dtypes, shapes].map(|id| known.text(row, id));
     let category = category(known.label(API_TYPES, kind), name);
     known.layers.host(events, TraceLayer::Python, process);
     events.element(|event| {
@@ -76,7 +75,7 @@ pub(super) fn write_operator(row: &TableRow<'_>, _: usize, known: &mut MsprofKno
         });
     });
     let at = (process, thread, start);
-    for id in connection.into_iter().flat_map(|id| known.connections(id)) {
+    for id in known.connections(row, connection) {
         match category {
             "enqueue" => write_arrow(events, true, (QUEUE, id), at),
             "dequeue" => {
@@ -112,10 +111,10 @@ fn write_inputs(args: &mut JsonObject<'_>, shapes: Option<&[u8]>, dtypes: Option
 }
 
 pub(super) fn write_call(row: &TableRow<'_>, _: usize, known: &mut MsprofKnown, events: &mut EventText) {
-    let [start, end, kind, global, connection, name] = row.taken::<6>().map(integer);
+    let [start, end, kind, global, connection, name] = row.numbers();
     let (Some(start), Some(global)) = (start, global) else { return row.warn_invalid() };
     let (process, thread) = thread_of(global);
-    let found = known.text(row.database, name);
+    let found = known.text(row, name);
     let label = known.label(API_TYPES, kind);
     let layer = label.and_then(layer_of).filter(|_| !found.as_ref().is_some_and(|name| name.contains(&b'@')));
     let name = [layer.unwrap_or_default().as_bytes(), found.as_deref().unwrap_or_default()].join(if layer.is_some() {
@@ -147,10 +146,10 @@ pub(super) fn write_call(row: &TableRow<'_>, _: usize, known: &mut MsprofKnown, 
 }
 
 pub(super) fn write_marker(row: &TableRow<'_>, _: usize, known: &mut MsprofKnown, events: &mut EventText) {
-    let [start, end, kind, message, global] = row.taken::<5>().map(integer);
+    let [start, end, kind, message, global] = row.numbers();
     let (Some(start), Some(global)) = (start, global) else { return row.warn_invalid() };
     let (process, thread) = thread_of(global);
-    let found = known.text(row.database, message);
+    let found = known.text(row, message);
     let is_point = known.label(MARKER_TYPES, kind).is_some_and(|kind| kind.starts_with("marker"));
     known.layers.host(events, TraceLayer::Python, process);
     events.element(|event| {
@@ -171,7 +170,7 @@ pub(super) fn write_marker(row: &TableRow<'_>, _: usize, known: &mut MsprofKnown
 
 /// A step, where no operators tell it. No column says which thread.
 pub(super) fn write_step(row: &TableRow<'_>, _: usize, known: &mut MsprofKnown, events: &mut EventText) {
-    let [Some(id), Some(start), end] = row.taken::<3>().map(integer) else { return row.warn_invalid() };
+    let [Some(id), Some(start), end] = row.numbers() else { return row.warn_invalid() };
     known.layers.host(events, TraceLayer::Python, 0);
     events.element(|event| {
         row.write_span(event, start, end);

@@ -7,9 +7,9 @@ use rustc_hash::FxHashMap;
 use super::layer::NamedLayers;
 use super::words::{API_LABELS, TEXTS, is_support};
 use crate::read::json_object::{JsonObject, object};
-use crate::read::sqlite::{FindsRows, SqlContent, SqlDatabase, SqlTable, TextTable};
+use crate::read::sqlite::{SqlContent, SqlDatabase, SqlTable, TextTable};
 use crate::read::table_export::TableFormat;
-use crate::read::table_row::{KeyedLookup, TableColumns, integer, text};
+use crate::read::table_row::{KeyedLookup, TableColumns, TableRow, integer, text};
 
 /// Rows of a table of codes, devices or facts that are read: several times as many as any has.
 const MAX_FACTS: usize = 1000;
@@ -56,6 +56,13 @@ pub(in crate::read) struct MsprofKnown {
     rank: Option<i64>,
 }
 
+/// The table of the connections of operators, and its columns.
+pub(super) const CONNECTIONS: &str = "CONNECTION_IDS";
+pub(super) const CONNECTION: [&str; 2] = ["id", "connectionId"];
+
+/// The task that a row in a table of details is of.
+pub(super) const DETAILS_KEY: &str = "globalTaskId";
+
 /// Tables of codes.
 pub(super) const API_TYPES: &str = "ENUM_API_TYPE";
 pub(super) const DATA_TYPES: &str = "ENUM_HCCL_DATA_TYPE";
@@ -79,7 +86,7 @@ impl MsprofKnown {
                 codes.extend(integer(id).zip(words(label)));
             });
         }
-        each(database, table("CONNECTION_IDS"), &["id", "connectionId"], usize::MAX, |columns| {
+        each(database, table(CONNECTIONS), &CONNECTION, usize::MAX, |columns| {
             let [id, connection] = columns.map(integer);
             known.connections.extend(id.zip(connection));
         });
@@ -92,7 +99,7 @@ impl MsprofKnown {
         known.of_tasks.sort_unstable();
         known.of_tasks.dedup();
         let lookup = |name: &str, columns: &[&str]| {
-            table(name).map(|table| KeyedLookup::new(database, table, "globalTaskId", columns))
+            table(name).map(|table| KeyedLookup::new(database, table, DETAILS_KEY, columns))
         };
         let texts = COMPUTE_TEXTS.map(|(own, _)| own);
         let compute: Vec<&str> = ["name"].into_iter().chain(texts).chain(COMPUTE_NUMBERS).collect();
@@ -122,9 +129,9 @@ impl MsprofKnown {
         self.rank = ranks.first().copied().filter(|rank| *rank >= 0 && ranks.len() == 1);
     }
 
-    /// The text of a number.
-    pub(super) fn text(&mut self, database: &dyn FindsRows, id: Option<i64>) -> Option<Arc<[u8]>> {
-        self.texts.text(database, id?)
+    /// The text that a row refers to.
+    pub(super) fn text(&mut self, row: &TableRow<'_>, id: Option<i64>) -> Option<Arc<[u8]>> {
+        row.text(&mut self.texts, id.filter(is_set))
     }
 
     /// The label of a code.
@@ -134,10 +141,15 @@ impl MsprofKnown {
         self.codes.get(table)?.get(&code).map(String::as_str).or_else(usual)
     }
 
-    /// The connections of an operator.
-    pub(super) fn connections(&self, id: i64) -> impl Iterator<Item = i64> + '_ {
-        let start = self.connections.partition_point(|(own, _)| *own < id);
-        self.connections[start..].iter().take_while(move |(own, _)| *own == id).map(|(_, connection)| *connection)
+    /// The connections of an operator, whose row has their number. An operator without any has none.
+    pub(super) fn connections(&self, row: &TableRow<'_>, id: Option<i64>) -> impl Iterator<Item = i64> + '_ {
+        let found = id.filter(is_set).map_or(&[][..], |id| {
+            let rest = &self.connections[self.connections.partition_point(|(own, _)| *own < id)..];
+            let found = &rest[..rest.partition_point(|(own, _)| *own == id)];
+            row.expect(!found.is_empty());
+            found
+        });
+        found.iter().map(|(_, connection)| *connection)
     }
 
     /// Whether device work has this connection.

@@ -4,9 +4,11 @@ use std::sync::Arc;
 
 use super::device::{write_collective, write_frequency, write_task};
 use super::host::{write_call, write_marker, write_operator, write_step};
-use super::known::MsprofKnown;
+use super::known::{CONNECTION, CONNECTIONS, DETAILS_KEY, MsprofKnown};
+use crate::read::event_text::EventText;
 use crate::read::sqlite::SqlTable;
 use crate::read::table_export::{TableStage, WriteRow};
+use crate::read::table_row::TableRow;
 
 const OPERATOR: &[&str] = &[
     "startNs",
@@ -68,6 +70,17 @@ pub(super) fn stages(tables: &[Arc<SqlTable>]) -> Vec<TableStage<MsprofKnown>> {
         stage("TASK", TASK, write_task),
         stage("COMMUNICATION_OP", COLLECTIVE, write_collective),
         stage("AICORE_FREQ", FREQUENCY, write_frequency),
+        stage(CONNECTIONS, &CONNECTION, check_numbers::<2>),
+        stage("COMPUTE_TASK_INFO", &[DETAILS_KEY], check_numbers::<1>),
+        stage("COMMUNICATION_TASK_INFO", &[DETAILS_KEY], check_numbers::<1>),
+        stage("COMMUNICATION_SCHEDULE_TASK_INFO", &[DETAILS_KEY], check_numbers::<1>),
+        stage("MEMCPY_INFO", &[DETAILS_KEY], check_numbers::<1>),
     ];
     found.into_iter().flatten().collect()
+}
+
+/// Counts a row of another table that nothing can refer to.
+fn check_numbers<const N: usize>(row: &TableRow<'_>, _: usize, _: &mut MsprofKnown, _: &mut EventText) {
+    let numbers = row.numbers::<N>();
+    row.expect(numbers.iter().all(Option::is_some));
 }

@@ -21,6 +21,8 @@ pub(super) const NAMES: &str = "rocpd_info_pmc";
 #[derive(Debug, Default)]
 pub(in crate::read) struct RocpdCounters {
     names: FxHashMap<i64, RocpdCounter>,
+    /// Whether the database has a table of names.
+    has_names: bool,
     /// Event, counter and value, in the order of the events.
     values: Vec<(i64, i64, f64)>,
     /// Events whose counters are in the trace.
@@ -40,7 +42,7 @@ impl RocpdCounters {
         names: Option<&Arc<SqlTable>>,
         values: Option<&Arc<SqlTable>>,
     ) -> Self {
-        let mut counters = Self::default();
+        let mut counters = Self { has_names: names.is_some(), ..Self::default() };
         let mut each =
             |table: Option<&Arc<SqlTable>>, columns: &[&str], max, take: fn(&mut Self, [SqlContent<'_>; 5])| {
                 let Some(table) = table else { return };
@@ -112,7 +114,7 @@ impl RocpdCounters {
 
     /// Whether the trace has this value, with the name of its counter.
     pub(super) fn is_written(&self, event: i64, counter: i64) -> bool {
-        let is_known = self.names.is_empty() || self.names.contains_key(&counter);
+        let is_known = !self.has_names || self.names.contains_key(&counter);
         let is_read = || self.values.binary_search_by_key(&(event, counter), |(event, counter, _)| (*event, *counter));
         is_known && self.written.contains(&event) && is_read().is_ok()
     }

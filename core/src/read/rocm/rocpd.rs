@@ -5,13 +5,13 @@ use std::sync::Arc;
 use super::known::RocmKnown;
 use super::launch_shape::blocks_of;
 use super::rocpd_set::{RocpdPlace, RocpdSet, message};
-use super::words::{MARKER, category_of_domain, work};
+use super::words::{COPY_CATEGORY, MARKER, category_of_domain, work};
 use crate::read::event_text::{EventText, write_bytes, write_shape};
 use crate::read::json_object::JsonObject;
 use crate::read::nsight::device_streams::{DeviceStreams, ProcessStream};
 use crate::read::sqlite::{SqlDatabase, SqlTable};
 use crate::read::table_export::TableStage;
-use crate::read::table_row::{TableRow, integer};
+use crate::read::table_row::TableRow;
 use crate::sort;
 #[cfg(feature = "kernel-counters")]
 use crate::time::Ts;
@@ -70,7 +70,7 @@ const EVENTS: &[&str] = &[
 ];
 
 /// Processes that are read: several times as many as a node has devices.
-const MAX_SETS: usize = 256;
+pub(super) const MAX_SETS: usize = 256;
 
 /// Whether a table only adds to the rows of others.
 pub(super) fn is_support(name: &str) -> bool {
@@ -107,7 +107,7 @@ pub(super) fn stages(
             stage(super::pmc::VALUES, &["event_id", "pmc_id"], check_counter),
         ];
         stages.extend(found.into_iter().flatten());
-        sets.push(RocpdSet::new(database, tables, suffix));
+        sets.push(RocpdSet::new(database, tables, (set, suffix)));
     }
     stages
 }
@@ -119,9 +119,8 @@ pub(super) fn suffix_of(table: &str) -> Option<&str> {
 }
 
 fn write_region(row: &TableRow<'_>, set: usize, known: &mut RocmKnown, events: &mut EventText) {
-    let values = row.taken::<10>();
-    let [.., more] = values;
-    let [start, end, start_id, end_id, process, thread, track, record, name, _] = values.map(integer);
+    let [.., more] = row.taken::<10>();
+    let [start, end, start_id, end_id, process, thread, track, record, name] = row.numbers();
     let set = &mut known.sets[set];
     let Some(start) = set.time(row, [start, start_id]) else { return row.warn_invalid() };
     let end = set.time(row, [end, end_id]);
@@ -155,7 +154,7 @@ fn write_region(row: &TableRow<'_>, set: usize, known: &mut RocmKnown, events: &
 
 fn write_dispatch(row: &TableRow<'_>, set: usize, known: &mut RocmKnown, events: &mut EventText) {
     let [start, end, start_id, end_id, process, track, event, agent, queue, stream, kernel, sizes @ ..] =
-        row.taken::<19>().map(integer);
+        row.numbers::<19>();
     let RocmKnown { sets, streams, .. } = known;
     let set = &mut sets[set];
     let own = RocpdPlace { process, thread: None, agent, queue, stream };
@@ -175,8 +174,7 @@ fn write_dispatch(row: &TableRow<'_>, set: usize, known: &mut RocmKnown, events:
 }
 
 fn write_copy(row: &TableRow<'_>, set: usize, known: &mut RocmKnown, events: &mut EventText) {
-    let [start, end, start_id, end_id, process, track, event, to, from, queue, stream, name, size] =
-        row.taken::<13>().map(integer);
+    let [start, end, start_id, end_id, process, track, event, to, from, queue, stream, name, size] = row.numbers();
     let RocmKnown { sets, streams, .. } = known;
     let set = &mut sets[set];
     let ends = [to, from];
@@ -189,7 +187,7 @@ fn write_copy(row: &TableRow<'_>, set: usize, known: &mut RocmKnown, events: &mu
     row.expect(kind.is_some());
     let kind = kind.unwrap_or_default();
     let (_, name) = work(&kind, "");
-    copy.write((row, set, streams, events), "gpu_memcpy", name.unwrap_or(kind).as_bytes(), |args, times| {
+    copy.write((row, set, streams, events), COPY_CATEGORY, name.unwrap_or(kind).as_bytes(), |args, times| {
         write_bytes(args, [times[0], times[1], size]);
     });
 }
@@ -216,9 +214,9 @@ impl RocpdWork {
         let Some(start) = set.time(row, [start, start_id]) else { return row.warn_invalid() };
         let end = set.time(row, [end, end_id]);
         let place = set.place(row, self.own, self.track);
-        let agent = set.agent(place.agent).map(|agent| agent.index);
-        row.expect(agent.is_some());
-        let Some(device) = agent.or(place.agent) else { return };
+        let agent = set.agent(place.agent);
+        row.expect(agent.is_some_and(|agent| agent.is_valid));
+        let Some(device) = agent.map(|agent| agent.index).or(place.agent) else { return };
         let facts = set.facts(row, self.event);
         let number = place.stream.or(place.queue);
         let at = ProcessStream { process: place.process, device: Some(device), number };
@@ -249,7 +247,7 @@ const SAMPLE: &[&str] = &["timestamp", "timestamp_id", "event_id", "track_id"];
 /// Adds the counters of a sample.
 #[cfg(feature = "kernel-counters")]
 fn write_sample(row: &TableRow<'_>, set: usize, known: &mut RocmKnown, events: &mut EventText) {
-    let [time, time_id, event, track] = row.taken().map(integer);
+    let [time, time_id, event, track] = row.numbers();
     let set = &mut known.sets[set];
     let Some(time) = set.time(row, [time, time_id]) else { return row.warn_invalid() };
     set.counters.set_written(event);
@@ -272,7 +270,7 @@ fn write_sample(row: &TableRow<'_>, set: usize, known: &mut RocmKnown, events: &
 /// Counts a value that no event has, as its kernel is missing, or whose counter is unknown.
 #[cfg(feature = "kernel-counters")]
 fn check_counter(row: &TableRow<'_>, set: usize, known: &mut RocmKnown, _: &mut EventText) {
-    let [event, counter] = row.taken().map(integer);
+    let [event, counter] = row.numbers();
     let counters = &known.sets[set].counters;
     row.expect(event.zip(counter).is_some_and(|(event, counter)| counters.is_written(event, counter)));
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use serde_json::Value;
 
+use super::rocpd::MAX_SETS;
 use super::words::{MARKER, category_of_domain};
 use crate::read::event_text::EventText;
 use crate::read::json_object::{JsonObject, object};
@@ -15,9 +16,13 @@ use crate::read::table_row::{KeyedLookup, TableColumns, TableRow, integer, text}
 const MAX_ROWS: usize = 100_000;
 /// A device with a higher number has no name: names are in a list, each at its device's place.
 const MAX_DEVICE: i64 = 1023;
+/// Linux numbers no process as high.
+const PID_LIMIT: i64 = 1 << 22;
 
 /// Tables that the events of a process refer to.
 pub(in crate::read) struct RocpdSet {
+    /// The number of the set.
+    number: usize,
     texts: TextTable,
     processes: FxHashMap<i64, i64>,
     threads: FxHashMap<i64, i64>,
@@ -40,6 +45,8 @@ pub(super) struct RocpdAgent {
     /// Its number among those of its kind.
     pub(super) index: i64,
     pub(super) is_gpu: bool,
+    /// Whether no number is of a wrong type.
+    pub(super) is_valid: bool,
     name: Vec<u8>,
 }
 
@@ -63,13 +70,14 @@ pub(super) struct RocpdFacts {
 }
 
 impl RocpdSet {
-    /// The tables whose names end with `suffix`.
-    pub(super) fn new(database: &SqlDatabase<'_>, tables: &[Arc<SqlTable>], suffix: &str) -> Self {
+    /// The tables whose names end with the suffix, which are those of a process.
+    pub(super) fn new(database: &SqlDatabase<'_>, tables: &[Arc<SqlTable>], (number, suffix): (usize, &str)) -> Self {
         let table =
             |name: &str| tables.iter().find(|table| table.name.strip_prefix(name).is_some_and(|rest| rest == suffix));
         let lookup =
             |name: &str, columns: &[&str]| table(name).map(|table| KeyedLookup::new(database, table, "id", columns));
         let mut set = Self {
+            number,
             texts: table("rocpd_string")
                 .map(|table| TextTable::new(database, table, ["id", "string"]))
                 .unwrap_or_default(),
@@ -121,9 +129,11 @@ impl RocpdSet {
 
     fn add_agent(&mut self, [id, kind, of_kind, logical, absolute, names @ ..]: [SqlContent<'_>; 8]) {
         let Some(id) = integer(id) else { return };
-        let index = [of_kind, logical, absolute].into_iter().find_map(integer).unwrap_or(id);
+        let numbers = [of_kind, logical, absolute];
+        let index = numbers.into_iter().find_map(integer).unwrap_or(id);
+        let is_valid = numbers.iter().all(|number| *number == SqlContent::Null || integer(*number).is_some());
         let name = names.into_iter().find_map(text).unwrap_or_default().to_vec();
-        self.agents.insert(id, RocpdAgent { index, is_gpu: text(kind) == Some(b"GPU"), name });
+        self.agents.insert(id, RocpdAgent { index, is_gpu: text(kind) == Some(b"GPU"), is_valid, name });
     }
 
     pub(super) fn agent(&self, id: Option<i64>) -> Option<&RocpdAgent> {
@@ -141,7 +151,7 @@ impl RocpdSet {
         let name = found.and_then(|(record, columns)| {
             let names: [SqlContent<'_>; 2] = columns.of(&record);
             let is_short = |name: &&[u8]| name.len() <= MAX_TEXT_BYTES;
-            names.into_iter().filter_map(text).find(is_short).map(<[u8]>::to_vec)
+            names.into_iter().filter_map(|name| row.words(name)).find(is_short).map(<[u8]>::to_vec)
         });
         row.expect(name.is_some());
         name.unwrap_or_default()
@@ -151,8 +161,8 @@ impl RocpdSet {
     pub(super) fn time(&self, row: &TableRow<'_>, [value, id]: [Option<i64>; 2]) -> Option<i64> {
         let of_row = || {
             let (record, columns) = row.referred(self.times.as_ref(), id)?;
-            let [value] = columns.of(&record);
-            integer(value)
+            let [value] = row.numbers_in(columns, &record);
+            value
         };
         value.or_else(of_row)
     }
@@ -160,22 +170,35 @@ impl RocpdSet {
     /// The place of an event, by its own columns or by those of its track.
     pub(super) fn place(&self, row: &TableRow<'_>, own: RocpdPlace, track: Option<i64>) -> RocpdPlace {
         let of_track = row.referred(self.tracks.as_ref(), track).map(|(record, columns)| {
-            let [process, thread, agent, queue, stream] = columns.of(&record).map(integer);
+            let [process, thread, agent, queue, stream] = row.numbers_in(columns, &record);
             RocpdPlace { process, thread, agent, queue, stream }
         });
         let found = of_track.unwrap_or_default();
-        let number = |numbers: &FxHashMap<i64, i64>, id: i64| {
-            let number = numbers.get(&id).copied();
-            row.expect(number.is_some() || numbers.is_empty());
-            number.unwrap_or(id)
-        };
+        let thread = own.thread.or(found.thread).map(|id| {
+            let thread = self.threads.get(&id).copied();
+            row.expect(thread.is_some());
+            thread.unwrap_or(id)
+        });
         RocpdPlace {
-            process: own.process.or(found.process).map(|id| number(&self.processes, id)),
-            thread: own.thread.or(found.thread).map(|id| number(&self.threads, id)),
+            process: Some(self.process(row, own.process.or(found.process))),
+            thread,
             agent: own.agent.or(found.agent),
             queue: own.queue.or(found.queue),
             stream: own.stream.or(found.stream),
         }
+    }
+
+    /// The number of a process. One that the file lacks gets a number that no other set has.
+    fn process(&self, row: &TableRow<'_>, id: Option<i64>) -> i64 {
+        let found = match id {
+            Some(id) => self.processes.get(&id),
+            None if self.processes.len() == 1 => self.processes.values().next(),
+            None => None,
+        };
+        row.expect(found.is_some() || id.is_none());
+        // No row has the id 0.
+        let stand_in = id.unwrap_or(0).saturating_mul(MAX_SETS as i64).saturating_add(self.number as i64);
+        found.copied().unwrap_or_else(|| stand_in.saturating_add(PID_LIMIT))
     }
 
     /// The facts of a row's event.
@@ -184,10 +207,11 @@ impl RocpdSet {
             return RocpdFacts::default();
         };
         let [category, correlation, more] = columns.of(&record);
-        let domain = self.text(row, integer(category)).unwrap_or_default();
+        let [category, correlation] = [category, correlation].map(|content| row.number(content));
+        let domain = self.text(row, category).unwrap_or_default();
         // Only markers have a text; a parser for the others would take time at each event.
         let message = (category_of_domain(&domain) == MARKER).then(|| message(more)).flatten();
-        RocpdFacts { correlation: integer(correlation), message, domain }
+        RocpdFacts { domain, correlation, message }
     }
 
     /// Writes the names of processes and threads.

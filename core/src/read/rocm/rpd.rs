@@ -6,15 +6,39 @@ use rustc_hash::FxHashMap;
 
 use super::known::RocmKnown;
 use super::launch_shape::blocks_of;
-use super::words::{DRIVER, RUNTIME, TEXTS, USER_MARKER, category_of_call, work};
+use super::words::{COPY_CATEGORY, DRIVER, RUNTIME, TEXTS, USER_MARKER, category_of_call, work};
 use crate::read::event_text::{EventText, write_bytes, write_shape};
 use crate::read::sqlite::{SqlContent, SqlDatabase, SqlRecord, SqlTable, TextTable};
 use crate::read::table_export::TableStage;
-use crate::read::table_row::{KeyedLookup, TableColumns, TableRow, integer, text};
+use crate::read::table_row::{KeyedLookup, TableColumns, TableRow, integer};
 use crate::time::Ts;
 
 /// Of a launch by these names, the grid has work-items; of others, blocks.
 const LAUNCHES_BY_ITEMS: [&[u8]; 2] = [b"hipExtModuleLaunchKernel", b"hipHccModuleLaunchKernel"];
+/// Calls of whose kernels each version of the tracer writes details. Of others, such as a launch of
+/// a graph, some versions write none.
+const LAUNCHES: [&[u8]; 6] = [
+    b"hipLaunchKernel",
+    b"hipExtLaunchKernel",
+    b"hipModuleLaunchKernel",
+    b"hipExtModuleLaunchKernel",
+    b"hipHccModuleLaunchKernel",
+    b"hipLaunchCooperativeKernel",
+];
+/// The same for copies.
+const COPIES: [&[u8]; 11] = [
+    b"hipMemcpy",
+    b"hipMemcpyAsync",
+    b"hipMemcpyWithStream",
+    b"hipMemcpyHtoD",
+    b"hipMemcpyHtoDAsync",
+    b"hipMemcpyDtoH",
+    b"hipMemcpyDtoHAsync",
+    b"hipMemcpyDtoD",
+    b"hipMemcpyDtoDAsync",
+    b"hipMemcpy2D",
+    b"hipMemcpy2DAsync",
+];
 
 /// Tables that others refer to.
 #[derive(Default)]
@@ -41,7 +65,7 @@ const KERNEL: &[&str] = &[
     "kernelName_id",
     "stream",
 ];
-const COPY: &[&str] = &["size", "stream"];
+const COPY: &[&str] = &["size"];
 const CALL: &[&str] = &["id", "pid", "tid", "start", "end", "apiName_id", "args_id", "domain_id", "category_id"];
 const WORK: &[&str] = &["id", "gpuId", "queueId", "start", "end", "description_id", "opType_id"];
 const SAMPLE: &[&str] = &["deviceType", "deviceId", "monitorType", "start", "value"];
@@ -92,7 +116,7 @@ pub(super) fn stages(
         stage("rocpd_api", CALL, write_call),
         stage("rocpd_op", WORK, write_work),
         stage("rocpd_monitor", SAMPLE, write_sample),
-        stage(LINKS, &["op_id"], check_link),
+        stage(LINKS, &["op_id", "api_id"], check_link),
     ];
     found.into_iter().flatten().collect()
 }
@@ -110,7 +134,7 @@ fn calls_of_work(database: &SqlDatabase<'_>, links: &SqlTable) -> FxHashMap<i64,
 }
 
 fn write_call(row: &TableRow<'_>, _: usize, known: &mut RocmKnown, events: &mut EventText) {
-    let [id, process, thread, start, end, name, args, domain, scope] = row.taken().map(integer);
+    let [id, process, thread, start, end, name, args, domain, scope] = row.numbers();
     let Some(start) = start else { return row.warn_invalid() };
     let RpdTables { texts, arguments, .. } = &mut known.rpd;
     let mut word = |id| row.text(texts, id).map(|text| String::from_utf8_lossy(&text).into_owned());
@@ -143,7 +167,7 @@ fn write_call(row: &TableRow<'_>, _: usize, known: &mut RocmKnown, events: &mut 
 }
 
 fn write_work(row: &TableRow<'_>, _: usize, known: &mut RocmKnown, events: &mut EventText) {
-    let [id, device, queue, start, end, description, kind] = row.taken().map(integer);
+    let [id, device, queue, start, end, description, kind] = row.numbers();
     let (Some(start), Some(device)) = (start, device) else { return row.warn_invalid() };
     let tables = &mut known.rpd;
     let id = id.unwrap_or(row.record.row);
@@ -156,8 +180,7 @@ fn write_work(row: &TableRow<'_>, _: usize, known: &mut RocmKnown, events: &mut 
     let (category, name) = work(&kind, &description);
     let is_kernel = category == "kernel";
     let launch = if is_kernel { tables.launch(row, keys) } else { RpdLaunch::default() };
-    let copy = details(&tables.copies, row, keys).filter(|_| !is_kernel);
-    let bytes = copy.as_ref().and_then(|(record, columns)| integer(columns.of::<1>(record)[0]));
+    let bytes = if is_kernel { None } else { tables.copied_bytes(row, keys, category) };
     let name = name.unwrap_or_else(|| {
         let known = [description, tables.kernel_name(row, &launch)];
         let name = known.into_iter().find(|name| !name.is_empty());
@@ -205,16 +228,32 @@ struct RpdLaunch {
 impl RpdTables {
     /// The details of a kernel, by the numbers of the work and of its call.
     fn launch(&mut self, row: &TableRow<'_>, keys: [Option<i64>; 2]) -> RpdLaunch {
-        let Some((record, columns)) = details(&self.kernels, row, keys) else { return RpdLaunch::default() };
-        let [numbers @ .., stream] = columns.of::<9>(&record);
-        let [grid_x, grid_y, grid_z, block_x, block_y, block_z, shared, name] = numbers.map(integer);
+        let call = self.call_name(row, keys[1]);
+        let found = details(&self.kernels, row, keys);
+        row.expect(found.is_some() || !LAUNCHES.contains(&&*call));
+        let Some((record, columns)) = found else { return RpdLaunch::default() };
+        let [.., stream] = columns.of::<9>(&record);
+        let [grid_x, grid_y, grid_z, block_x, block_y, block_z, shared, name] = row.numbers_in(columns, &record);
         let (sides, block) = ([grid_x, grid_y, grid_z], [block_x, block_y, block_z]);
-        let call = keys[1].and_then(|call| self.calls.as_ref()?.row(row.database, call));
-        let call = call.and_then(|(record, columns)| integer(columns.of::<1>(&record)[0]));
-        let call = call.and_then(|call| self.texts.text(row.database, call));
-        let is_by_items = call.is_some_and(|call| LAUNCHES_BY_ITEMS.contains(&&*call));
-        let grid = if is_by_items { blocks_of(sides, block) } else { sides };
-        RpdLaunch { grid, block, shared, name, stream: text(stream).map(<[u8]>::to_vec) }
+        let grid = if LAUNCHES_BY_ITEMS.contains(&&*call) { blocks_of(sides, block) } else { sides };
+        RpdLaunch { grid, block, shared, name, stream: row.words(stream).map(<[u8]>::to_vec) }
+    }
+
+    /// The size of a copy or a fill, by the same numbers.
+    fn copied_bytes(&mut self, row: &TableRow<'_>, keys: [Option<i64>; 2], category: &str) -> Option<i64> {
+        let is_detailed = category == COPY_CATEGORY && COPIES.contains(&&*self.call_name(row, keys[1]));
+        let found = details(&self.copies, row, keys);
+        row.expect(found.is_some() || !is_detailed);
+        let (record, columns) = found?;
+        let [bytes] = row.numbers_in(columns, &record);
+        bytes
+    }
+
+    /// The name of the call that started a work; empty for an unknown one, which its own row counts.
+    fn call_name(&mut self, row: &TableRow<'_>, call: Option<i64>) -> Arc<[u8]> {
+        let found = row.numbers_of(self.calls.as_ref(), call);
+        let text = found.and_then(|[name]| self.texts.text(row.database, name?));
+        text.unwrap_or_default()
     }
 
     /// The name of a kernel in its details.
@@ -236,8 +275,8 @@ fn details<'t>(
 /// A sample of the clock or the power of a device.
 fn write_sample(row: &TableRow<'_>, _: usize, _: &mut RocmKnown, events: &mut EventText) {
     let [device_kind, device, kind, start, value] = row.taken();
-    let (Some(kind), Some(start)) = (text(kind), integer(start)) else { return row.warn_invalid() };
-    let device = integer(device).unwrap_or(0);
+    let (Some(kind), Some(start)) = (row.words(kind), row.number(start)) else { return row.warn_invalid() };
+    let device = row.number(device).unwrap_or(0);
     let value = match value {
         SqlContent::Integer(number) => number.to_string(),
         SqlContent::Real(number) if number.is_finite() => format!("{number:?}"),
@@ -248,7 +287,7 @@ fn write_sample(row: &TableRow<'_>, _: usize, _: &mut RocmKnown, events: &mut Ev
         },
         _ => return row.warn_invalid(),
     };
-    let name = [text(device_kind).unwrap_or(b"device"), format!(" {device} ").as_bytes(), kind].concat();
+    let name = [row.words(device_kind).unwrap_or(b"device"), format!(" {device} ").as_bytes(), kind].concat();
     events.element(|event| {
         event.text("ph", b"C");
         event.text("name", &name);
@@ -258,8 +297,8 @@ fn write_sample(row: &TableRow<'_>, _: usize, _: &mut RocmKnown, events: &mut Ev
     });
 }
 
-/// Counts a link to work that the file lacks.
+/// Counts a link to work that the file lacks, or from no call.
 fn check_link(row: &TableRow<'_>, _: usize, known: &mut RocmKnown, _: &mut EventText) {
-    let [work] = row.taken().map(integer);
-    row.expect(work.is_some_and(|work| !known.rpd.call_of_work.contains_key(&work)));
+    let [work, call] = row.numbers();
+    row.expect(call.is_some() && work.is_some_and(|work| !known.rpd.call_of_work.contains_key(&work)));
 }

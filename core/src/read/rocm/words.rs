@@ -8,6 +8,8 @@ pub(super) const RUNTIME: &str = "cuda_runtime";
 pub(super) const DRIVER: &str = "cuda_driver";
 pub(super) const OPERATOR: &str = "cpu_op";
 pub(super) const MARKER: &str = "user_annotation";
+/// The category of copies.
+pub(super) const COPY_CATEGORY: &str = "gpu_memcpy";
 /// The category of what the profiler itself does, and of calls that nothing is known of.
 const OVERHEAD: &str = "overhead";
 const UNKNOWN: &str = "";
@@ -67,7 +69,7 @@ pub(super) fn work(kind: &str, description: &str) -> (&'static str, Option<Strin
         return ("gpu_memset", Some(String::from("Memset (Device)")));
     }
     if has(["COPY", "MEMCPY"]) {
-        return ("gpu_memcpy", Some(copy_name(&words)));
+        return (COPY_CATEGORY, Some(copy_name(&words)));
     }
     (OTHER_WORK, None)
 }
