@@ -209,3 +209,34 @@ fn what_real_files_do_not_link_was_launched_before_they_began() {
     }
     assert!(num_early == 0 || num_early > 2_000, "{num_early}");
 }
+
+/// Device and stream of each track of a file with these events: process, thread and arguments.
+fn streams(events: &[(&str, &str, &str)]) -> Vec<(Option<i64>, Option<i64>)> {
+    let event = |(process, thread, args): &(&str, &str, &str)| {
+        format!(
+            r#"{{"ph":"X","cat":"kernel","name":"k","pid":"{process}","tid":"{thread}","ts":1,"dur":1,"args":{{{args}}}}}"#
+        )
+    };
+    let elements: Vec<_> = events.iter().map(event).collect();
+    let tracks = files::trace(&format!("[{}]", elements.join(","))).tracks;
+    tracks.into_iter().filter_map(|track| track.stream).map(|stream| (stream.device, stream.stream)).collect()
+}
+
+#[test]
+fn any_event_of_a_stream_tells_its_device() {
+    let told = r#""device":3,"stream":8"#;
+    assert_eq!(streams(&[("GPU", "a", ""), ("GPU", "a", told)]), [(Some(3), Some(8))]);
+    assert_eq!(streams(&[("GPU", "a", r#""stream":8"#), ("GPU", "a", r#""device":3"#)]), [(Some(3), Some(8))]);
+    // An argument counts more than the place, wherever it stands.
+    assert_eq!(streams(&[("0", "7", ""), ("0", "7", told)]), [(Some(3), Some(8))]);
+    assert_eq!(streams(&[("0", "7", ""), ("GPU", "a", "")]), [(Some(0), Some(7)), (None, None)]);
+    let moved = r#""original_stream":7,"stream":100"#;
+    let drawn_elsewhere = [("GPU", "100", moved), ("GPU", "7", r#""device":3"#)];
+    assert_eq!(streams(&drawn_elsewhere), [(Some(3), Some(7))]);
+}
+
+#[test]
+fn labels_of_ranks_leave_the_device_in_the_place_of_a_process() {
+    let events = [("rank 0: 2", "7", ""), ("[TP01] 3", "7", ""), ("rank 1", "7", "")];
+    assert_eq!(streams(&events), [(Some(2), Some(7)), (Some(3), Some(7)), (None, Some(7))]);
+}

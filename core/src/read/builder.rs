@@ -336,6 +336,7 @@ impl TraceBuilder {
         self.place_zero_times();
         far_times::place(&mut self.trace).into_iter().for_each(|at| self.warn_at(at, WarningKind::FarTime));
         self.name_tracks();
+        self.number_streams();
         self.trace.settle_foreign_rows();
         self.add_base_time();
         self.trace.has_coarse_times = !self.has_fine_times;

@@ -8,11 +8,12 @@ use super::element_shape::is_fine;
 use crate::id::{StrId, TrackId};
 use crate::json::{self, JsonText};
 use crate::time::{Ts, ns_from_micros};
+use crate::trace::Trace;
 use crate::trace::arg_key::ArgKey;
 use crate::trace::args::{ArgsRef, plain_text};
 use crate::trace::decimal::Decimal;
 use crate::trace::flow::{GAP, Metadata};
-use crate::trace::track::{Process, Stream, Track};
+use crate::trace::track::{Process, Stream, Track, device_in_place};
 use crate::warning::WarningKind;
 
 /// `pid` and `tid`.
@@ -82,42 +83,44 @@ impl TraceBuilder {
         }
     }
 
-    /// The stream at `place`, numbered from the first event's arguments or else from the place.
+    /// The stream at `place`. With `graph_lanes`, it is the one on which the work ran that the file
+    /// draws there.
+    ///
+    /// Annotations may have no arguments, so the first event that tells a number gives it.
     #[inline]
     pub(super) fn stream_track(&mut self, place: TrackKey, args: ArgsRef) -> TrackId {
-        if let Some(original) = self.trace.args.integer(&self.trace.strings, args, ArgKey::OriginalStream) {
-            return self.moved_track(place, original, args);
-        }
-        if let Some(track) = self.tracks.streams.get(&place) {
-            return *track;
-        }
-        let strings = &self.trace.strings;
-        let number = |key, id: StrId| {
-            let digits = strings.text(id).trim_start_matches("stream ");
-            self.trace.args.integer(strings, args, key).or_else(|| digits.parse().ok())
+        let original = self.trace.args.integer(&self.trace.strings, args, ArgKey::OriginalStream);
+        let own = match original {
+            Some(original) => (place.0, self.trace.strings.intern(&original.to_string())),
+            None => place,
         };
-        let stream = Stream { device: number(ArgKey::Device, place.0), stream: number(ArgKey::Stream, place.1) };
-        let track = self.new_track(place, Some(stream));
-        self.tracks.streams.insert(place, track);
-        track
-    }
-
-    /// The stream that work ran on which the file draws at `place` (`graph_lanes`).
-    fn moved_track(&mut self, place: TrackKey, original: i64, args: ArgsRef) -> TrackId {
-        let own = (place.0, self.trace.strings.intern(&original.to_string()));
         let track = match self.tracks.streams.get(&own) {
             Some(track) => *track,
             None => {
-                let strings = &self.trace.strings;
-                let device = self.trace.args.integer(strings, args, ArgKey::Device);
-                let device = device.or_else(|| strings.text(place.0).parse().ok());
-                let track = self.new_track(own, Some(Stream { device, stream: Some(original) }));
+                let track = self.new_track(own, Some(Stream { device: None, stream: original }));
                 self.tracks.streams.insert(own, track);
                 track
             }
         };
-        self.tracks.lanes.entry(place).or_insert(track);
+        if original.is_some() {
+            self.tracks.lanes.entry(place).or_insert(track);
+        }
+        let Trace { args: all, strings, tracks, .. } = &mut self.trace;
+        if let Some(Stream { device, stream }) = &mut tracks[track.index()].stream {
+            *device = device.or_else(|| all.integer(strings, args, ArgKey::Device));
+            *stream = stream.or_else(|| all.integer(strings, args, ArgKey::Stream));
+        }
         track
+    }
+
+    /// Numbers streams by their places where no event told a number.
+    pub(super) fn number_streams(&mut self) {
+        let Trace { strings, tracks, .. } = &mut self.trace;
+        for track in tracks {
+            let Some(Stream { device, stream }) = &mut track.stream else { continue };
+            *device = device.or_else(|| device_in_place(strings.text(track.process)));
+            *stream = stream.or_else(|| strings.text(track.thread).trim_start_matches("stream ").parse().ok());
+        }
     }
 
     /// The stream at `place` where there is one, else the thread: for elements that do not say

@@ -17,6 +17,7 @@ use crate::trace::args::{ArgsRef, FieldValue};
 use crate::trace::flow::{FlowId, GAP};
 use crate::trace::group::{DISTRIBUTED, DISTRIBUTED_OF_RANKS};
 use crate::trace::kept_defects;
+use crate::trace::track::process_label;
 
 /// Writes the trace as JSON that reads back to an equal trace: the same tables with the same ids.
 ///
@@ -79,7 +80,7 @@ pub fn write_chrome_of_job(
         let trace = &member.linked.trace;
         let shift_ns = member.clock.filter(|_| is_aligned).map_or(0, |clock| clock.offset_ns);
         let base_ns = first.map_or(0, |trace| trace.base_ns);
-        let label = member.rank.map_or_else(|| format!("[trace {at}] "), |rank| format!("rank {rank}: "));
+        let label = process_label(member.rank, at);
         let mut writer = ChromeWriter { trace, text: std::mem::take(&mut text), base_ns, label, shift_ns, first_flow };
         let kept = in_order(trace).filter(|element| !matches!(element, ChromeElement::Gap));
         is_first = writer.elements(kept, is_first, out)?;

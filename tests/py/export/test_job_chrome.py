@@ -80,6 +80,35 @@ def test_traces_without_ranks_are_kept_apart(tmp_path: Path) -> None:
     assert [len(trace.events) for trace in again] == [2, 3]
 
 
+@pytest.mark.parametrize("name", ["job.json", "job.pftrace"])
+@pytest.mark.parametrize("told", [True, False])
+def test_streams_keep_their_device(tmp_path: Path, name: str, *, told: bool) -> None:
+    """Annotations on a device may have no arguments: then the process alone tells the device."""
+
+    def work(category: str, name: str, stream: int, start: int, **args: Any) -> dict[str, Any]:
+        place = {"pid": 0, "tid": stream, "ts": start, "dur": 100}
+        return {"ph": "X", "cat": category, "name": name, **place, "args": {**args, "stream": stream} if told else {}}
+
+    folder = tmp_path / "job"
+    folder.mkdir()
+    for rank in range(2):
+        events = [
+            {**work("gpu_user_annotation", "forward", 7, 0), "args": {}},
+            work("kernel", "gemm", 7, 10, device=0),
+            work("kernel", "ncclDevKernel_AllReduce", 20, 60, device=0),
+        ]
+        recorded = {"schemaVersion": 1, "distributedInfo": {"rank": rank, "world_size": 2}, "traceEvents": events}
+        (folder / f"kineto_trace_{rank}.json").write_text(json.dumps(recorded))
+    job = ks.read_dir(folder)
+    again = read_job((job.to_perfetto if name.endswith(".pftrace") else job.to_chrome)(tmp_path / name))
+    results = [[of.breakdown().rows(), of.overlap().rows(), of.kernels().rows()] for of in (job, again)]
+    assert results[0] == results[1]
+    assert again.breakdown().select("rank", "device", "communication_ns").rows() == [(0, 0, 100_000), (1, 0, 100_000)]
+    for rank in job.ranks:
+        tracks = [of[rank].events.select("name", "thread", "device", "stream").rows() for of in (job, again)]
+        assert sorted(tracks[0]) == sorted(tracks[1])
+
+
 def test_a_perfetto_file_reads_back_as_the_job(job: TraceSet, tmp_path: Path) -> None:
     again = read_job(job.to_perfetto(tmp_path / "job.pftrace"))
     assert again.ranks == job.ranks
