@@ -185,4 +185,41 @@ fn odd_entries_are_counted() {
     assert_eq!(recorder.entries.len(), 2);
     let counts: Vec<_> = recorder.warnings.iter().map(|warning| (warning.kind.name(), warning.count)).collect();
     assert_eq!(counts, [("not_an_entry", 2), ("unexpected_type", 4)]);
+    // The first entry stands before both others.
+    assert_eq!(recorder.unreadable, [0]);
+}
+
+#[test]
+fn values_of_other_types_are_absent() {
+    let keys = ["profiling_name", "state", "input_sizes", "input_dtypes", "output_sizes", "output_dtypes"];
+    for odd in [json!(5), json!({"0": 1}), json!(true), json!([[[1]]])] {
+        let mut entry = entry();
+        keys.iter().for_each(|key| entry[*key] = odd.clone());
+        let recorder = recorder(json!({"version": "2.10", "entries": [entry]}).to_string().as_bytes());
+        assert_eq!(recorder.warnings.iter().map(|warning| warning.count).collect::<Vec<_>>(), [6], "{odd}");
+        let row = table(recorder, "entries").remove(0);
+        for column in ["name", "state", "input_shapes", "input_types", "output_shapes", "output_types"] {
+            assert_eq!(row[column], Value::Null, "{column} of {odd}");
+        }
+    }
+}
+
+#[test]
+fn groups_are_unknown_if_their_values_are_unreadable() {
+    let is_unknown = |values: Value| {
+        let dump = json!({"version": "2.10", "entries": [values]});
+        recorder(dump.to_string().as_bytes()).entries[0].has_unknown_group
+    };
+    let known = [
+        json!({"process_group": ["0", "default_pg"]}),
+        json!({"process_group": [7]}),
+        json!({"process_group": null, "pg_id": 0}),
+        json!({"pg_id": "3"}),
+        json!({"pg_id": {}, "pg_name": "0"}),
+        json!({"state": "started"}),
+    ];
+    let unknown =
+        [json!({"process_group": [{}, "default_pg"], "pg_id": 0}), json!({"pg_id": "x"}), json!({"pg_name": 1.5})];
+    assert!(known.into_iter().all(|values| !is_unknown(values)));
+    assert!(unknown.into_iter().all(is_unknown));
 }

@@ -16,6 +16,8 @@ pub struct FlightRecorder {
     pub stacks: Stacks,
     /// Communications in the order of the file (`entries`).
     pub entries: Vec<FlightEntry>,
+    /// Entries without a readable form: the number of `entries` before each, ascending.
+    pub unreadable: Vec<u32>,
     /// Process groups (`pg_config`), with their counters (`pg_status`).
     pub groups: Vec<FlightGroup>,
     /// The other keys as a JSON object.
@@ -35,6 +37,8 @@ pub struct FlightEntry {
     pub group_name: StrId,
     /// Its description.
     pub group_desc: StrId,
+    /// Whether its group is not known, because the file's value was not readable.
+    pub has_unknown_group: bool,
     /// The count of collectives of the group (`collective_seq_id`, or `seq_id`).
     pub collective_seq: Option<i64>,
     /// The count of sends and receives of the group (`p2p_seq_id`).

@@ -69,7 +69,8 @@ class FlightRecorderSet(Tables):
         recorders.events(ks.read_dir("traces"))     # the event of each entry in Kineto traces
 
     `recorders[3]` is the `FlightRecorder` of rank 3. A rank without a dump is unknown, never
-    missing. So is a collective that a full ring buffer has dropped: its status is `not_recorded`.
+    missing. So is a collective that a full ring buffer has dropped, or that may be a damaged entry:
+    its status is `not_recorded`. A rank with an empty dump counts as one that enqueued nothing.
 
     Raises ValueError without any recorder.
     """
@@ -104,6 +105,8 @@ class FlightRecorderSet(Tables):
         * `state`: some ranks have started or completed it, others not
         * `pending`: all ranks enqueued it alike, and none completed it
         * `no_dump`: ranks of a group without a dump
+        * `empty_dump`: ranks whose dump has no entries; they may not have recorded
+        * `unreadable`: ranks whose dump has defects; see `FlightRecorder.health`
 
         `ranks` is a JSON list of the ranks that lag, or that differ from most.
         """

@@ -187,6 +187,12 @@ def test_entries_dropped_by_one_rank(tmp_path: Path) -> None:
     assert of_kinetoscope(dumps, tmp_path) == set()
 
 
+def test_an_empty_dump(tmp_path: Path) -> None:
+    dumps = dumps_of(start())
+    dumps[1]["entries"] = []
+    assert of_torch(dumps) == of_kinetoscope(dumps, tmp_path) == {("0", 1, "missing")}
+
+
 def test_groups_without_ranks(data: Path) -> None:
     """Gloo describes no group by its name, at which PyTorch's tool fails."""
     folder = data / "flight_ranks/gloo"

@@ -7,7 +7,9 @@ use super::dump::RankedDump;
 use super::group::FlightJobGroup;
 use super::job_groups::JobGroups;
 use super::operation::FlightOperation;
+use super::unknown_calls::UnknownCalls;
 use crate::flight::FlightEntry;
+use crate::id::StrId;
 
 /// An entry of a dump that is a part of a collective.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -54,32 +56,40 @@ pub(super) struct FlightCalls {
     pub(super) dumps: Vec<RankedDump>,
     pub(super) groups: Vec<FlightJobGroup>,
     pub(super) calls: Vec<FlightCall>,
-    /// The group of each entry of each dump.
-    pub(super) entry_groups: Vec<Vec<u32>>,
+    /// The group of each entry of each dump; `None` where it is unreadable.
+    pub(super) entry_groups: Vec<Vec<Option<u32>>>,
+    unknown: UnknownCalls,
 }
 
 impl FlightCalls {
     pub(super) fn new(dumps: Vec<RankedDump>) -> Self {
         let mut groups = JobGroups::new(&dumps);
         let (mut calls, mut entry_groups) = (Vec::new(), Vec::with_capacity(dumps.len()));
+        let mut unknown = UnknownCalls::default();
         for (dump, at) in dumps.iter().zip(0..) {
             let mut own = Vec::with_capacity(dump.recorder.entries.len());
             for (entry, row) in dump.recorder.entries.iter().zip(0..) {
-                let group = groups.of_entry(at, dump, entry);
+                let group = (!entry.has_unknown_group).then(|| groups.of_entry(at, dump, entry));
                 own.push(group);
-                let is_collective = !is_p2p(dump, entry);
-                let seq = entry.collective_seq.filter(|_| is_collective);
-                calls.extend(seq.map(|seq| FlightCall { group, seq, dump: at, entry: row }));
+                let is_p2p = dump.is_p2p(entry);
+                match group.zip(entry.collective_seq).filter(|_| is_p2p.is_some()) {
+                    _ if is_p2p == Some(true) => {}
+                    Some((group, seq)) => calls.push(FlightCall { group, seq, dump: at, entry: row }),
+                    None => unknown.push(at, group, row),
+                }
             }
+            dump.recorder.unreadable.iter().for_each(|row| unknown.push(at, None, *row));
             entry_groups.push(own);
         }
         calls.sort_unstable();
-        let mut all = Self { dumps, groups: groups.groups, calls, entry_groups };
+        unknown.sort();
+        let mut all = Self { dumps, groups: groups.groups, calls, entry_groups, unknown };
         all.note_recorded();
         all
     }
 
-    /// Notes the first and the last collective of each dump in each group.
+    /// Notes the first and the last collective of each dump in each group, and the last one that it
+    /// may have.
     fn note_recorded(&mut self) {
         for (group, number) in self.groups.iter_mut().zip(0..) {
             let start = self.calls.partition_point(|call| call.group < number);
@@ -90,11 +100,19 @@ impl FlightCalls {
                 group.dumps.dedup();
             }
             group.recorded = vec![None; group.dumps.len()];
+            let mut last_rows: Vec<Option<u32>> = vec![None; group.dumps.len()];
+            let first = of_group.clone().next().map_or(0, |call| call.seq);
             for call in of_group {
                 let Ok(at) = group.dumps.binary_search(&call.dump) else { continue };
                 let known = group.recorded[at].unwrap_or([call.seq; 2]);
                 group.recorded[at] = Some([known[0].min(call.seq), known[1].max(call.seq)]);
+                last_rows[at] = last_rows[at].max(Some(call.entry));
             }
+            let last_possible = |(at, dump): (usize, &u32)| {
+                let num_unknown = self.unknown.count_after(*dump, number, last_rows[at]);
+                self.dumps[*dump as usize].last_possible(group.recorded[at], first, num_unknown)
+            };
+            group.last_possible = group.dumps.iter().enumerate().map(last_possible).collect();
         }
     }
 
@@ -135,8 +153,7 @@ impl FlightCalls {
         if !self.calls_of(collective, dump).is_empty() {
             return CallStatus::Enqueued;
         }
-        let never = self.dumps[dump as usize].never_enqueued(group.recorded[at], collective.seq);
-        if never { CallStatus::Missing } else { CallStatus::NotRecorded }
+        if group.never_enqueued(at, collective.seq) { CallStatus::Missing } else { CallStatus::NotRecorded }
     }
 
     /// Ranks whose dumps tell the same about a collective.
@@ -158,6 +175,22 @@ impl FlightCalls {
         FlightOperation::parse(self.dump(call).text(self.entry(call).name))
     }
 
+    /// The calls of each rank that tells its operation. A rank with fewer calls than others may have
+    /// them among its unknown entries.
+    pub(super) fn with_known_kind(&self, collective: &FlightCollective) -> Vec<&[FlightCall]> {
+        let most = self.by_dump(collective).map(<[FlightCall]>::len).max().unwrap_or(0);
+        let is_named = |call: &FlightCall| self.entry(call).name != StrId::EMPTY;
+        let is_all = |calls: &[FlightCall]| {
+            calls.len() == most || !self.unknown.has(calls.first().map_or(0, |call| call.dump), collective.group)
+        };
+        self.by_dump(collective).filter(|calls| calls.iter().all(is_named) && is_all(calls)).collect()
+    }
+
+    /// The operation of the first rank that tells it.
+    pub(super) fn first_kind(&self, collective: &FlightCollective) -> Option<Cow<'_, str>> {
+        self.with_known_kind(collective).first().map(|calls| self.kind(calls))
+    }
+
     /// The operation of one rank; several are one that was coalesced.
     pub(super) fn kind(&self, calls: &[FlightCall]) -> Cow<'_, str> {
         match calls {
@@ -175,9 +208,4 @@ impl FlightCalls {
         let is_watched = entry.is_retired != Some(true) || state == "completed";
         Some(state).filter(|state| !state.is_empty() && is_watched)
     }
-}
-
-/// Whether an entry is a send, a receive, or the end of several.
-fn is_p2p(dump: &RankedDump, entry: &FlightEntry) -> bool {
-    entry.is_p2p == Some(true) || FlightOperation::parse(dump.text(entry.name)).is_p2p()
 }

@@ -34,18 +34,19 @@ impl FlightCalls {
     /// All differences between the calls of a collective, the gravest first.
     pub(super) fn differences(&self, collective: &FlightCollective) -> Vec<FlightDifference> {
         let parts: Vec<&[FlightCall]> = self.by_dump(collective).collect();
-        let kinds = by_value(parts.iter().map(|calls| (self.rank(calls), self.kind(calls))));
+        let known = self.with_known_kind(collective);
+        let kinds = by_value(known.iter().map(|calls| (self.rank(calls), self.kind(calls))));
         let mut all: Vec<_> = self.missing(collective, &kinds).into_iter().collect();
         if kinds.len() > 1 {
             all.push(unequal(FlightProblem::Type, "", kinds));
         } else {
-            let num_ops = parts.first().map_or(0, |calls| calls.len());
-            let step = |at: usize| parts.iter().filter_map(|calls| calls.get(at)).collect::<Vec<_>>();
+            let num_ops = known.first().map_or(0, |calls| calls.len());
+            let step = |at: usize| known.iter().filter_map(|calls| calls.get(at)).collect::<Vec<_>>();
             let steps: Vec<_> = (0..num_ops).map(step).collect();
             all.extend(steps.iter().find_map(|calls| self.size_difference(collective, calls)));
             all.extend(steps.iter().find_map(|calls| self.type_difference(calls)));
         }
-        all.extend(self.state_difference(&parts));
+        all.extend(self.state_difference(collective, &parts));
         all
     }
 
@@ -176,7 +177,7 @@ impl FlightCalls {
         Some(FlightDifference { problem: FlightProblem::Dtype, ranks, message })
     }
 
-    fn state_difference(&self, parts: &[&[FlightCall]]) -> Option<FlightDifference> {
+    fn state_difference(&self, collective: &FlightCollective, parts: &[&[FlightCall]]) -> Option<FlightDifference> {
         let state = |calls: &[FlightCall]| {
             let state = self.state(calls.last()?)?;
             let place = STATES.iter().position(|known| *known == state)?;
@@ -189,8 +190,10 @@ impl FlightCalls {
         let [behind @ .., _] = present.as_slice() else { return None };
         let mut lagging: Vec<i64> = behind.iter().flat_map(|(_, ranks)| ranks.iter().copied()).collect();
         lagging.sort_unstable();
-        let kind = cut(self.operation(parts.first()?.last()?).kind);
-        let message = format!("{kind} is {}", present.iter().copied().rev().map(words).collect::<Vec<_>>().join(", "));
+        let known = self.with_known_kind(collective);
+        let kind = known.first().and_then(|calls| calls.last()).map_or("the call", |call| self.operation(call).kind);
+        let message =
+            format!("{} is {}", cut(kind), present.iter().copied().rev().map(words).collect::<Vec<_>>().join(", "));
         (!lagging.is_empty()).then_some(FlightDifference { problem: FlightProblem::State, ranks: lagging, message })
     }
 }

@@ -105,7 +105,8 @@ impl<'a> TraceCalls<'a> {
         let mut numbered: FxHashMap<(&str, i64), Vec<u32>> = FxHashMap::default();
         let mut pairs: Vec<(u32, usize, &'static str)> = Vec::new();
         for (entry, row) in dump.recorder.entries.iter().zip(0..) {
-            let group = job.calls.groups[job.calls.entry_groups[at][row as usize] as usize].name.as_str();
+            let group = job.calls.entry_groups[at][row as usize];
+            let group = group.map_or("", |group| job.calls.groups[group as usize].name.as_str());
             let seq = entry.collective_seq.filter(|_| collectives.contains_key(&row));
             match seq.filter(|seq| self.by_seq.contains_key(&(group, *seq))) {
                 Some(seq) => numbered.entry((group, seq)).or_default().push(row),

@@ -1,11 +1,14 @@
 //! The first problems of each group, in words.
 
+use std::borrow::Cow;
+
 use super::call::{CallStatus, FlightCalls, FlightCollective};
 use super::difference::cut;
 use super::problem::FlightProblem;
 use super::rank_words::rank_words;
 use super::transfer::FlightTransfer;
 use crate::sort;
+use crate::warning::{Severity, WarningKind};
 
 /// A problem between ranks.
 #[derive(Debug, Clone)]
@@ -21,6 +24,13 @@ pub(super) struct FlightFinding {
     /// Ranks that lag or differ, ascending.
     pub(super) ranks: Vec<i64>,
     pub(super) message: String,
+}
+
+impl FlightFinding {
+    /// One about dumps as a whole.
+    fn about_dumps(problem: FlightProblem, ranks: Vec<i64>, message: String) -> Self {
+        Self { problem, group: None, collective: None, transfer: None, created_ns: None, ranks, message }
+    }
 }
 
 /// Everything that findings rest on.
@@ -57,6 +67,8 @@ impl FlightFacts<'_> {
         };
         sort::by_key(&mut all, order);
         all.extend(self.without_dump());
+        all.extend(self.without_entries());
+        all.extend(self.defects());
         all
     }
 
@@ -82,7 +94,7 @@ impl FlightFacts<'_> {
     fn of_pending(&self, row: usize) -> FlightFinding {
         let collective = &self.collectives[row];
         let ranks = self.calls.ranks_with(collective, CallStatus::Enqueued);
-        let kind = self.calls.by_dump(collective).next().map(|calls| self.calls.kind(calls)).unwrap_or_default();
+        let kind = self.calls.first_kind(collective).unwrap_or(Cow::Borrowed("it"));
         let message =
             format!("{}: {} enqueued {}, and none completed it", self.place(row), rank_words(&ranks), cut(&kind));
         FlightFinding { ranks, message, ..self.about(row, FlightProblem::Pending) }
@@ -121,15 +133,36 @@ impl FlightFacts<'_> {
         let ranks = sort::distinct(ranks.copied().filter(|rank| known.binary_search(rank).is_err()));
         let whose = if ranks.len() == 1 { "its" } else { "their" };
         let message = format!("no dump of {}: {whose} calls are unknown", rank_words(&ranks));
-        (!ranks.is_empty()).then_some(FlightFinding {
-            problem: FlightProblem::NoDump,
-            group: None,
-            collective: None,
-            transfer: None,
-            created_ns: None,
-            ranks,
-            message,
-        })
+        (!ranks.is_empty()).then(|| FlightFinding::about_dumps(FlightProblem::NoDump, ranks, message))
+    }
+
+    /// Ranks with an empty dump. They count as ranks that enqueued nothing, which nothing proves.
+    fn without_entries(&self) -> Option<FlightFinding> {
+        let ranks: Vec<i64> = self.calls.dumps.iter().filter(|dump| dump.is_empty()).map(|dump| dump.rank).collect();
+        let (dump, has, they) = if ranks.len() == 1 { ("dump", "has", "it") } else { ("dumps", "have", "they") };
+        let words = rank_words(&ranks);
+        let message = format!("the {dump} of {words} {has} no entries: {they} enqueued nothing or did not record");
+        (!ranks.is_empty()).then(|| FlightFinding::about_dumps(FlightProblem::EmptyDump, ranks, message))
+    }
+
+    /// Defects of dumps by kind: they may hide differences.
+    fn defects(&self) -> Vec<FlightFinding> {
+        let mut kinds: Vec<(WarningKind, Vec<i64>)> = Vec::new();
+        for dump in &self.calls.dumps {
+            let defects = dump.recorder.warnings.iter().filter(|warning| warning.kind.severity() == Severity::Defect);
+            for kind in defects.map(|warning| warning.kind) {
+                match kinds.iter_mut().find(|(other, _)| *other == kind) {
+                    Some((_, ranks)) => ranks.push(dump.rank),
+                    None => kinds.push((kind, vec![dump.rank])),
+                }
+            }
+        }
+        let finding = |(kind, ranks): (WarningKind, Vec<i64>)| {
+            let dump = if ranks.len() == 1 { "dump" } else { "dumps" };
+            let message = format!("the {dump} of {}: {}", rank_words(&ranks), kind.message());
+            FlightFinding::about_dumps(FlightProblem::Unreadable, ranks, message)
+        };
+        kinds.into_iter().map(finding).collect()
     }
 
     fn about(&self, row: usize, problem: FlightProblem) -> FlightFinding {

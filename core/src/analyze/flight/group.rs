@@ -13,6 +13,8 @@ pub(super) struct FlightJobGroup {
     pub(super) dumps: Vec<u32>,
     /// The first and the last collective in each of `dumps`; `None` without one.
     pub(super) recorded: Vec<Option<[i64; 2]>>,
+    /// The last collective that each of `dumps` may have enqueued; `None` where it is unknown.
+    pub(super) last_possible: Vec<Option<i64>>,
 }
 
 impl FlightJobGroup {
@@ -24,6 +26,11 @@ impl FlightJobGroup {
     /// The global rank at an index in the group.
     pub(super) fn rank_at(&self, index: i64) -> Option<i64> {
         self.ranks.as_ref()?.get(usize::try_from(index).ok()?).copied()
+    }
+
+    /// Whether the rank of a dump never enqueued a collective, by its place in `dumps`.
+    pub(super) fn never_enqueued(&self, at: usize, seq: i64) -> bool {
+        self.last_possible[at].is_some_and(|last| seq > last)
     }
 
     /// Name and description in words.

@@ -23,11 +23,13 @@ use crate::flight::FlightRecorder;
 ///         _ => unreachable!(),
 ///     }
 /// };
-/// let entry = r#"{"record_id": 0, "process_group": ["0", "default_pg"], "collective_seq_id": 1,
-///     "profiling_name": "gloo:all_reduce", "state": "started"}"#;
-/// let job = FlightJob::new(vec![(0, dump(entry)), (1, dump(""))]);
+/// let entry = |number: i64| {
+///     format!(r#"{{"record_id": {number}, "process_group": ["0", "default_pg"], "collective_seq_id": {number},
+///         "profiling_name": "gloo:all_reduce", "state": "completed"}}"#)
+/// };
+/// let job = FlightJob::new(vec![(0, dump(&[entry(1), entry(2)].join(","))), (1, dump(&entry(1)))]);
 /// assert_eq!(job.verdict(), "differ");
-/// assert_eq!(job.messages().collect::<Vec<_>>(), ["group 0 (default_pg), collective 1: rank 1 never enqueued all_reduce"]);
+/// assert_eq!(job.messages().collect::<Vec<_>>(), ["group 0 (default_pg), collective 2: rank 1 never enqueued all_reduce"]);
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct FlightJob {

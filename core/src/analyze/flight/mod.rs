@@ -14,6 +14,7 @@ mod rank_words;
 mod shapes;
 mod tables;
 mod transfer;
+mod unknown_calls;
 
 pub use event::flight_events;
 pub use job::FlightJob;

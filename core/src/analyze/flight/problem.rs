@@ -17,6 +17,10 @@ pub(super) enum FlightProblem {
     Pending,
     /// There is no dump of a rank.
     NoDump,
+    /// The dump of a rank has no entries.
+    EmptyDump,
+    /// The dump of a rank has values that could not be read.
+    Unreadable,
 }
 
 impl FlightProblem {
@@ -30,6 +34,8 @@ impl FlightProblem {
             Self::State => "state",
             Self::Pending => "pending",
             Self::NoDump => "no_dump",
+            Self::EmptyDump => "empty_dump",
+            Self::Unreadable => "unreadable",
         }
     }
 }

@@ -32,7 +32,7 @@ pub fn flight_job_tables(job: &Arc<FlightJob>) -> Vec<Arc<dyn TableRows>> {
 
 static FINDINGS: Table<FlightJob> = Table {
     name: "findings",
-    doc: "the first difference between the ranks of a group, a call that no rank completed, or ranks without a dump",
+    doc: "the first difference between the ranks of a group, a call that no rank completed, or a defect of dumps",
     num_rows: |job| job.findings.len(),
     columns: &[
         text("problem", |job, row, out| put(out, job.findings[row].problem.name())),
@@ -84,7 +84,7 @@ static COLLECTIVES: Table<FlightJob> = Table {
         int("group_size", |job, row| group(job, row).size()),
         int("collective_seq", |job, row| Some(job.collectives[row].seq)),
         text("collective", |job, row, out| {
-            job.calls.by_dump(&job.collectives[row]).next().is_some_and(|calls| put(out, &job.calls.kind(calls)))
+            job.calls.first_kind(&job.collectives[row]).is_some_and(|kind| put(out, &kind))
         }),
         json("enqueued_ranks", |job, row, out| put_status(job, row, CallStatus::Enqueued, out)),
         json("missing_ranks", |job, row, out| put_status(job, row, CallStatus::Missing, out)),
@@ -188,10 +188,9 @@ fn last_seq(group: &FlightJobGroup) -> Option<i64> {
 /// Ranks that never enqueued the last collective of a group.
 fn lagging<'a>(job: &'a FlightJob, group: &'a FlightJobGroup) -> impl Iterator<Item = i64> + 'a {
     let last = last_seq(group);
-    let dumps = group.dumps.iter().zip(&group.recorded).map(|(dump, span)| (&job.calls.dumps[*dump as usize], *span));
-    dumps
-        .filter(move |(dump, span)| last.is_some_and(|last| dump.never_enqueued(*span, last)))
-        .map(|(dump, _)| dump.rank)
+    let lags = move |at: usize| last.is_some_and(|last| group.never_enqueued(at, last));
+    let dumps = group.dumps.iter().enumerate().filter(move |(at, _)| lags(*at));
+    dumps.map(|(_, dump)| job.calls.dumps[*dump as usize].rank)
 }
 
 /// The first finding of a group.

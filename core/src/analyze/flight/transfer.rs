@@ -72,7 +72,7 @@ fn ends(calls: &FlightCalls) -> Vec<TransferEnd> {
         for (row, entry) in dump.recorder.entries.iter().enumerate() {
             let operation = FlightOperation::parse(dump.text(entry.name));
             let Some((src, dst)) = operation.ends else { continue };
-            let group = calls.entry_groups[at as usize][row];
+            let Some(group) = calls.entry_groups[at as usize][row] else { continue };
             let rank = |index| calls.groups[group as usize].rank_at(index);
             let ranks = [src.and_then(rank), rank(dst)];
             all.push(TransferEnd { group, ranks, is_recv: operation.kind == "recv", place: (at, row as u32) });

@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
+use serde::de::DeserializeOwned;
 
 use super::pickle::fields::{DictEntries, PickleFields};
 use super::pickle::{Pickle, PickleValue, PickleValues, ValueId};
@@ -90,12 +91,18 @@ impl<'v> FlightReader<'v> {
         for (row, item) in items.into_iter().enumerate() {
             self.fields.row = Some(row as u64);
             match values.entries(item) {
-                None => self.fields.warn(WarningKind::NotAnEntry),
-                Some(_) if !self.fields.take(item) => self.fields.warn(WarningKind::SharedRow),
+                None => self.unreadable(WarningKind::NotAnEntry),
+                Some(_) if !self.fields.take(item) => self.unreadable(WarningKind::SharedRow),
                 Some(entries) => self.entry(entries),
             }
         }
         self.fields.row = None;
+    }
+
+    /// Notes an entry that may have been any call.
+    fn unreadable(&mut self, kind: WarningKind) {
+        self.fields.warn(kind);
+        self.recorder.unreadable.push(self.recorder.entries.len() as u32);
     }
 
     fn entry(&mut self, entries: DictEntries<'v>) {
@@ -105,29 +112,42 @@ impl<'v> FlightReader<'v> {
             let value = *value;
             match fields.values.text(*key) {
                 Some("record_id") => entry.record_id = fields.number(value),
-                Some("pg_id") => entry.group_id = fields.number_or_text(value),
-                Some("pg_name") if entry.group_name == StrId::EMPTY => entry.group_name = fields.text(value),
-                Some("process_group") => (entry.group_name, entry.group_desc) = group_names(fields, value),
+                Some("pg_id") => {
+                    entry.group_id = fields.number_or_text(value);
+                    let is_lost = entry.group_id.is_none() && *fields.values.get(value) != PickleValue::None;
+                    entry.has_unknown_group |= is_lost;
+                }
+                Some("pg_name") if entry.group_name == StrId::EMPTY => {
+                    let name = label(fields, value);
+                    entry.has_unknown_group |= name.is_none();
+                    entry.group_name = name.unwrap_or_default();
+                }
+                Some("process_group") => {
+                    let (name, desc) = group_names(fields, value);
+                    entry.has_unknown_group |= name.is_none();
+                    (entry.group_name, entry.group_desc) = (name.unwrap_or(entry.group_name), desc);
+                }
                 Some("collective_seq_id" | "seq_id") => entry.collective_seq = fields.number(value),
                 Some("p2p_seq_id") => entry.p2p_seq = fields.number(value),
                 Some("op_id") => entry.op_id = fields.number(value),
                 Some("is_p2p") => entry.is_p2p = fields.flag(value),
-                Some("profiling_name") => entry.name = fields.text(value),
-                Some("state") => entry.state = fields.text(value),
+                Some("profiling_name") => entry.name = label(fields, value).unwrap_or_default(),
+                Some("state") => entry.state = label(fields, value).unwrap_or_default(),
                 Some("time_created_ns") => entry.created_ns = fields.nanoseconds(value),
                 Some("time_discovered_started_ns") => entry.started_ns = discovered(fields, value),
                 Some("time_discovered_completed_ns") => entry.completed_ns = discovered(fields, value),
                 Some("duration_ms") => entry.duration_ns = fields.milliseconds(value),
                 Some("timeout_ms") => entry.timeout_ns = fields.milliseconds(value),
                 Some("retired") => entry.is_retired = fields.flag(value),
-                Some("input_sizes") => entry.input_shapes = fields.json(value),
-                Some("input_dtypes") => entry.input_types = fields.json(value),
-                Some("output_sizes") => entry.output_shapes = fields.json(value),
-                Some("output_dtypes") => entry.output_types = fields.json(value),
+                Some("input_sizes") => entry.input_shapes = list_of::<Vec<i64>>(fields, value),
+                Some("input_dtypes") => entry.input_types = list_of::<String>(fields, value),
+                Some("output_sizes") => entry.output_shapes = list_of::<Vec<i64>>(fields, value),
+                Some("output_dtypes") => entry.output_types = list_of::<String>(fields, value),
                 Some("frames") => entry.stack = fields.stack(value),
                 _ => fields.keep(*key, value, &mut rest),
             }
         }
+        entry.has_unknown_group &= entry.group_name == StrId::EMPTY;
         entry.extra = fields.close(rest);
         self.recorder.entries.push(entry);
     }
@@ -199,13 +219,35 @@ fn discovered(fields: &mut PickleFields<'_>, value: ValueId) -> Option<i64> {
     fields.nanoseconds(value).filter(|time| *time != 0)
 }
 
-/// Name and description of a group: a pair, or the name alone.
-fn group_names(fields: &mut PickleFields<'_>, value: ValueId) -> (StrId, StrId) {
-    match fields.values.items(value) {
-        Some([name, desc]) => (fields.text(*name), fields.text(*desc)),
-        Some([name]) => (fields.text(*name), StrId::EMPTY),
-        _ => (fields.text(value), StrId::EMPTY),
+/// Name and description of a group: a pair, or the name alone. The name may be a number.
+fn group_names(fields: &mut PickleFields<'_>, value: ValueId) -> (Option<StrId>, StrId) {
+    let (name, desc) = match fields.values.items(value) {
+        Some([name, desc]) => (*name, label(fields, *desc).unwrap_or_default()),
+        Some([name]) => (*name, StrId::EMPTY),
+        _ => (value, StrId::EMPTY),
+    };
+    let is_number = matches!(fields.values.get(name), PickleValue::Int(_));
+    (if is_number { Some(fields.json(name)) } else { label(fields, name) }, desc)
+}
+
+/// A text, empty for None. No other value is one: those are counted.
+fn label(fields: &mut PickleFields<'_>, value: ValueId) -> Option<StrId> {
+    let is_label = fields.values.text(value).is_some() || *fields.values.get(value) == PickleValue::None;
+    if !is_label {
+        fields.warn(WarningKind::UnexpectedType);
     }
+    is_label.then(|| fields.text(value))
+}
+
+/// A list as JSON; empty for other values, which are counted. Comparisons take equal texts for equal
+/// lists, so a text must be a list.
+fn list_of<T: DeserializeOwned>(fields: &mut PickleFields<'_>, value: ValueId) -> StrId {
+    let json = fields.json(value);
+    if json == StrId::EMPTY || serde_json::from_str::<Vec<T>>(fields.strings.text(json)).is_ok() {
+        return json;
+    }
+    fields.warn(WarningKind::UnexpectedType);
+    StrId::EMPTY
 }
 
 /// Ranks as JSON: a list, or a text that holds one.
