@@ -175,8 +175,8 @@ impl FlightCalls {
         FlightOperation::parse(self.dump(call).text(self.entry(call).name))
     }
 
-    /// The calls of each rank that tells its operation. A rank with fewer calls than others may have
-    /// them among its unknown entries.
+    /// The calls of each rank that tells its operation. A rank with fewer calls than others may
+    /// have them among its unknown entries.
     pub(super) fn with_known_kind(&self, collective: &FlightCollective) -> Vec<&[FlightCall]> {
         let most = self.by_dump(collective).map(<[FlightCall]>::len).max().unwrap_or(0);
         let is_named = |call: &FlightCall| self.entry(call).name != StrId::EMPTY;

@@ -72,12 +72,12 @@ impl RankedDump {
         self.is_p2p(entry) != Some(false) && (entry.has_unknown_group || !tells_ends)
     }
 
-    /// The last collective of a group that the rank may have enqueued; later ones it never enqueued.
+    /// The last collective of a group that the rank may have enqueued; later ones it never did.
     /// `None` where the dump does not tell.
     ///
     /// `recorded` are the first and the last number that the dump has of the group, `first` is the
-    /// first one of all dumps. A ring buffer drops the oldest entries, so a later one would be in the
-    /// dump: as one of the `num_unknown` entries behind the last, or readable.
+    /// first one of all dumps. A ring buffer drops the oldest entries, so a later one would be in
+    /// the dump: as one of the `num_unknown` entries behind the last, or readable.
     pub(super) fn last_possible(&self, recorded: Option<[i64; 2]>, first: i64, num_unknown: usize) -> Option<i64> {
         let before_first = (self.num_dropped == Some(0)).then(|| first.saturating_sub(1));
         let last = recorded.map(|[_, last]| last).or(before_first).filter(|_| !self.has_gaps);

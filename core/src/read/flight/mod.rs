@@ -239,8 +239,8 @@ fn label(fields: &mut PickleFields<'_>, value: ValueId) -> Option<StrId> {
     is_label.then(|| fields.text(value))
 }
 
-/// A list as JSON; empty for other values, which are counted. Comparisons take equal texts for equal
-/// lists, so a text must be a list.
+/// A list as JSON; empty for other values, which are counted. Comparisons take equal texts for
+/// equal lists, so a text must be a list.
 fn list_of<T: DeserializeOwned>(fields: &mut PickleFields<'_>, value: ValueId) -> StrId {
     let json = fields.json(value);
     if json == StrId::EMPTY || serde_json::from_str::<Vec<T>>(fields.strings.text(json)).is_ok() {

@@ -141,7 +141,7 @@ impl MsprofKnown {
         self.codes.get(table)?.get(&code).map(String::as_str).or_else(usual)
     }
 
-    /// The connections of an operator, whose row has their number. An operator without any has none.
+    /// The connections of an operator, whose row has their number.
     pub(super) fn connections(&self, row: &TableRow<'_>, id: Option<i64>) -> impl Iterator<Item = i64> + '_ {
         let found = id.filter(is_set).map_or(&[][..], |id| {
             let rest = &self.connections[self.connections.partition_point(|(own, _)| *own < id)..];

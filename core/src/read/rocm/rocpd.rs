@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::known::RocmKnown;
 use super::launch_shape::blocks_of;
-use super::rocpd_set::{RocpdPlace, RocpdSet, message};
+use super::rocpd_set::{MAX_SETS, RocpdPlace, RocpdSet, message};
 use super::words::{COPY_CATEGORY, MARKER, category_of_domain, work};
 use crate::read::event_text::{EventText, write_bytes, write_shape};
 use crate::read::json_object::JsonObject;
@@ -68,9 +68,6 @@ const EVENTS: &[&str] = &[
     #[cfg(feature = "kernel-counters")]
     SAMPLES,
 ];
-
-/// Processes that are read: several times as many as a node has devices.
-pub(super) const MAX_SETS: usize = 256;
 
 /// Whether a table only adds to the rows of others.
 pub(super) fn is_support(name: &str) -> bool {

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use serde_json::Value;
 
-use super::rocpd::MAX_SETS;
 use super::words::{MARKER, category_of_domain};
 use crate::read::event_text::EventText;
 use crate::read::json_object::{JsonObject, object};
@@ -16,6 +15,8 @@ use crate::read::table_row::{KeyedLookup, TableColumns, TableRow, integer, text}
 const MAX_ROWS: usize = 100_000;
 /// A device with a higher number has no name: names are in a list, each at its device's place.
 const MAX_DEVICE: i64 = 1023;
+/// Processes that are read: several times as many as a node has devices.
+pub(super) const MAX_SETS: usize = 256;
 /// Linux numbers no process as high.
 const PID_LIMIT: i64 = 1 << 22;
 

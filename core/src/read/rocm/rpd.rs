@@ -249,7 +249,7 @@ impl RpdTables {
         bytes
     }
 
-    /// The name of the call that started a work; empty for an unknown one, which its own row counts.
+    /// The name of the call that started a work; empty if unknown, which the call's row counts.
     fn call_name(&mut self, row: &TableRow<'_>, call: Option<i64>) -> Arc<[u8]> {
         let found = row.numbers_of(self.calls.as_ref(), call);
         let text = found.and_then(|[name]| self.texts.text(row.database, name?));
