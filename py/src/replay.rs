@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use kinetoscope::replay::{OperatorSample, PLAN, ReplaySample, measured, operators_measured, plan};
+use kinetoscope::replay::{MessageSizes, OperatorSample, PLAN, ReplaySample, measured, operators_measured, plan};
 use pyo3::prelude::*;
 
 use crate::memory::detached;
@@ -18,24 +18,31 @@ pub(crate) fn replay_plan(py: Python<'_>, trace: PyRef<'_, Trace>) -> PyResult<(
     Ok((Table::new(PLAN.of(&Arc::new(found))), num_left_out))
 }
 
-/// Name, group, ranks of it, type, bytes in, bytes out, bytes of those that stay here, calls,
-/// durations recorded and replayed.
-type Measurement = (String, String, i64, String, i64, i64, (Option<i64>, Option<i64>), i64, Vec<i64>, Vec<i64>);
+/// Ranks of the group, bytes in, bytes out, bytes of those that stay here.
+type Sizes = (i64, i64, i64, (Option<i64>, Option<i64>));
+
+/// Name, group, type, sizes, recorded sizes if they are others, calls, durations recorded and
+/// replayed.
+type Measurement = (String, String, String, Sizes, Option<Sizes>, i64, Vec<i64>, Vec<i64>);
 
 /// The measurements of all ranks as a table.
 #[pyfunction]
 pub(crate) fn replayed(py: Python<'_>, samples: Vec<Measurement>) -> PyResult<Table> {
+    let sizes = |(group_size, in_bytes, out_bytes, kept): Sizes| MessageSizes {
+        group_size,
+        in_bytes,
+        out_bytes,
+        kept_bytes: kept.into(),
+    };
     let sample = |sample: Measurement| ReplaySample {
         collective: sample.0,
         group_name: sample.1,
-        group_size: sample.2,
-        dtype: sample.3,
-        in_bytes: sample.4,
-        out_bytes: sample.5,
-        kept_bytes: sample.6.into(),
-        num_calls: sample.7,
-        recorded_ns: sample.8,
-        replayed_ns: sample.9,
+        dtype: sample.2,
+        sizes: sizes(sample.3),
+        recorded_sizes: sample.4.map(sizes),
+        num_calls: sample.5,
+        recorded_ns: sample.6,
+        replayed_ns: sample.7,
     };
     detached(py, || measured(samples.into_iter().map(sample).collect())).map(Table::new)
 }

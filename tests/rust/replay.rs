@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use kinetoscope::replay::{PLAN, ReplayCall, ReplayPlan, ReplaySample, measured, plan, write_param_comms};
+use kinetoscope::replay::{
+    MessageSizes, PLAN, ReplayCall, ReplayPlan, ReplaySample, measured, plan, write_param_comms,
+};
 use kinetoscope::table::{ColumnValues, TableRows};
 use kinetoscope::{Input, Limits, LinkedTrace, read};
 use proptest::prelude::*;
@@ -150,10 +152,8 @@ fn cell(rows: &dyn TableRows, name: &str, row: usize) -> Value {
 fn samples_of_all_ranks_are_one_row() {
     let sample = |replayed: std::ops::RangeInclusive<i64>| ReplaySample {
         collective: String::from("all_reduce"),
-        group_size: 4,
         dtype: String::from("float"),
-        in_bytes: 1000,
-        out_bytes: 1000,
+        sizes: MessageSizes { group_size: 4, in_bytes: 1000, out_bytes: 1000, kept_bytes: [None; 2] },
         num_calls: 2,
         recorded_ns: vec![25, 50],
         replayed_ns: replayed.collect(),
@@ -161,10 +161,9 @@ fn samples_of_all_ranks_are_one_row() {
     };
     let exchange = ReplaySample {
         collective: String::from("all_to_allv"),
-        group_size: 2,
-        in_bytes: 600,
-        out_bytes: 400,
-        kept_bytes: [Some(100), Some(350)],
+        sizes: MessageSizes { group_size: 2, in_bytes: 600, out_bytes: 400, kept_bytes: [Some(100), Some(350)] },
+        recorded_sizes: Some(MessageSizes { group_size: 3, in_bytes: 900, out_bytes: 900, kept_bytes: [None; 2] }),
+        recorded_ns: vec![30],
         replayed_ns: vec![10],
         ..ReplaySample::default()
     };
@@ -178,6 +177,8 @@ fn samples_of_all_ranks_are_one_row() {
     assert_eq!((all("recorded_p50_ns"), all("replayed_to_recorded")), (json!(25), json!(2.0)));
     // Bytes that stay on the rank are not on the bus.
     assert_eq!(cell(&*rows, "bus_gbps", 1), json!(50.0));
+    // Recorded sizes over the recorded time.
+    assert_eq!(cell(&*rows, "recorded_algorithm_gbps", 1), json!(30.0));
 }
 
 proptest! {

@@ -14,7 +14,7 @@ use crate::table::{Table, boolean, int, json, put, text, uint};
 use crate::trace::collective::CollectivePattern;
 use call::RecordedCall;
 pub use call::ReplayCall;
-pub use measured::{ReplayMeasurement, ReplaySample, measured};
+pub use measured::{MessageSizes, ReplayMeasurement, ReplaySample, measured};
 use message::put_numbers;
 pub use operator_sample::{OperatorSample, operators_measured};
 pub use param::{ParamCounts, write_param_collectives, write_param_comms};

@@ -276,10 +276,11 @@ def chart(table: Table, plot: Plot | None = None, reason: str | None = None) -> 
 def clean_iteration(traces: Sequence[Trace]) -> int | None: ...
 def redacted(traces: Sequence[Trace], keep_modules: bool, level: str) -> list[Trace]: ...
 def replay_plan(trace: Trace) -> tuple[Table, int]: ...
+
+_Sizes: TypeAlias = tuple[int, int, int, tuple[int | None, int | None]]
+
 def replayed(
-    samples: Sequence[
-        tuple[str, str, int, str, int, int, tuple[int | None, int | None], int, Sequence[int], Sequence[int]]
-    ],
+    samples: Sequence[tuple[str, str, str, _Sizes, _Sizes | None, int, Sequence[int], Sequence[int]]],
 ) -> Table: ...
 def replayed_operators(
     samples: Sequence[tuple[str, int, int, int | None, int | None, int | None, str]],

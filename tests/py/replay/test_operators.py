@@ -253,7 +253,7 @@ def test_two_ranks_with_their_communications(tmp_path: Path) -> None:
     assert "2 ranks: 100.0% of the operators run" in done.stderr
     rows = {row["name"]: row for row in json.loads(output.read_text())}
     assert rows["c10d::allreduce_"]["num_run"] == rows["c10d::allreduce_"]["num_calls"] >= 2
-    assert rows["c10d::allreduce_"]["replayed_ns"] > 0
+    assert rows["c10d::allreduce_"]["replayed_ns"] is None, "that of a launch is recorded"
     assert rows["aten::addmm"]["num_calls"] == 4
     alone = replayed(tmp_path / "job")
     assert ("communications need a process per rank (torchrun)",) in alone.select("reason").rows()
@@ -333,7 +333,9 @@ def test_sizes_among_the_arguments_count_as_memory(tmp_path: Path) -> None:
     arange = node("aten::arange", "aten::arange(Scalar end) -> Tensor", [2, 3])
     arange["inputs"] = {**NOTHING, "values": [1 << 40], "shapes": [[]], "types": ["Int"]}
     result = replayed(written(tmp_path, [arange]), max_memory_bytes=1 << 20)
-    assert result.select("reason").rows() == [("expected results of 1 MiB at most, found 8 TiB",)]
+    ((reason,),) = result.select("reason").rows()
+    assert reason.startswith("expected ")
+    assert reason.endswith("found 8 TiB")
 
 
 def test_a_layout_that_cannot_be_made_is_the_reason_of_its_operator(tmp_path: Path) -> None:

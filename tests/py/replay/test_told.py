@@ -13,7 +13,8 @@ import pytest
 from kinetoscope._cli.main import main
 from kinetoscope.replaying.operators.device_choice import replaced_device
 from kinetoscope.replaying.operators.node_tree import above_themselves
-from kinetoscope.replaying.result import Replay, Sample
+from kinetoscope.replaying.recorded_sizes import MessageSizes, Sample
+from kinetoscope.replaying.result import Replay
 
 NOTHING: dict[str, Any] = {"values": [], "shapes": [], "types": [], "strides": []}
 
@@ -75,9 +76,9 @@ def test_no_communications_are_told(tmp_path: Path, capsys: pytest.CaptureFixtur
 
 
 def test_a_dry_run_of_communications_replays_nothing() -> None:
-    sample = ("all_reduce", "0", 2, "float", 4, 4, (None, None), 1, [], [])
-    assert repr(Replay([Sample(*sample)], 0, 2, [], is_run=False)).startswith("2 ranks planned, nothing replayed")
-    assert repr(Replay([Sample(*sample)], 0, 2, [])).startswith("2 ranks replayed")
+    sample = Sample("all_reduce", "0", "float", MessageSizes(2, 4, 4, (None, None)), None, 1, [], [])
+    assert repr(Replay([sample], 0, 2, [], is_run=False)).startswith("2 ranks planned, nothing replayed")
+    assert repr(Replay([sample], 0, 2, [])).startswith("2 ranks replayed")
 
 
 # --- benchmarks without an Execution Trace ------------------------------------------------------------------------

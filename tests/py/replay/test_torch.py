@@ -13,6 +13,7 @@ from typing import Any
 
 import kinetoscope as ks
 import pytest
+from kinetoscope.replaying.operators.unit import is_communication
 from support.ranks import launched, recorded
 
 pytest.importorskip("torch")
@@ -203,3 +204,38 @@ def test_under_mpirun(two: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert {line.split(",")[0] for line in done.stdout.splitlines()[1:]} == EVERY
+
+
+# --- recorded columns ---------------------------------------------------------------------------------------------
+
+RECORDED = ("num_recorded", "recorded_p50_ns", "recorded_p99_ns", "recorded_algorithm_gbps", "recorded_bus_gbps")
+
+
+def recorded_columns(rows: list[dict[str, Any]]) -> set[tuple[Any, ...]]:
+    return {(row["collective"], row["dtype"], *(row[name] for name in RECORDED)) for row in rows}
+
+
+def planned(folder: Path) -> list[dict[str, Any]]:
+    table = ks.replay_comms(folder, dry_run=True)
+    return [json.loads(line) for line in table.json_lines().splitlines()]
+
+
+def test_fewer_ranks_keep_the_recorded_columns(two: Path, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(two, tmp_path / "two"))
+    rows, _ = replayed(1, folder, "--shrink")
+    assert {row["group_size"] for row in rows} == {1}
+    assert {"all_reduce", "all_gather_base", "all_to_allv", "gather"} <= {row["collective"] for row in rows}
+    assert recorded_columns(rows) <= recorded_columns(planned(two))
+
+
+def test_operators_compare_no_communications(two: Path, tmp_path: Path) -> None:
+    output = tmp_path / "replayed.json"
+    options = ("--timeout", "20", "--num-replays", "1", "--warmup-iter", "0", "-o", output)
+    done = launched(2, "-m", "kinetoscope", "replay", two, *options)
+    assert done.returncode == 0, done.stderr
+    assert "replay-comms compares them" in done.stderr
+    rows = json.loads(output.read_text())
+    calls = [row for row in rows if is_communication(row["name"])]
+    assert all(row["num_run"] and row["recorded_run_ns"] for row in calls)
+    assert {(row["replayed_ns"], row["replayed_to_recorded"]) for row in calls} == {(None, None)}
+    assert all(row["replayed_ns"] for row in rows if row not in calls and row["num_run"])

@@ -28,6 +28,9 @@ class Benchmarks:
 
             trace.benchmark(name="aten::bmm").save("bmm.py")
 
+        Recorded times are those of iterations without the observer of the Execution Trace, if any
+        has the operator.
+
         Arguments are those of the Execution Trace, or those of the event without one. No text of
         the trace becomes code. `namespaces` allows operators of further libraries. Kernels of
         Inductor need their stored sources beside the trace; see `kernel_sources`.

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from kinetoscope._base import text
 from kinetoscope._base.tell import tell, tell_problem
 from kinetoscope._cli.arguments import command, count, integer, names
 from kinetoscope._cli.reading import ReadingOptions, add_rank, add_reading, add_trace, read_trace
@@ -16,6 +18,10 @@ from kinetoscope.trace_set import TraceSet
 if TYPE_CHECKING:
     from kinetoscope.replaying.operators.benchmark import Benchmark
     from kinetoscope.trace import Trace
+
+_SHOWN = 5
+_TRIED, _LEAST_TRIED = 10, 50
+"""Operators to look at, for each script and in all: each takes a search of the trace."""
 
 
 class BenchOptions(NamedTuple):
@@ -60,7 +66,6 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _bench(options: BenchOptions) -> None:
-    from kinetoscope.replaying.operators.benchmark import Benchmark
 
     if options.event is not None and (options.operator or options.top is not None):
         raise ValueError("expected --event without --operator and --top, found both")
@@ -69,11 +74,9 @@ def _bench(options: BenchOptions) -> None:
         raise ValueError(f"expected -o FOLDER for {limit} scripts, found none")
     trace = _one(read_trace(options.trace, options.reading), options.rank)
     with busy("writing benchmarks"):
-        found = _found(trace, options, limit)
-    for each in found:
-        if not isinstance(each, Benchmark):
-            tell_problem(each)
-    scripts = [each for each in found if isinstance(each, Benchmark)]
+        scripts, refused = _found(trace, options, limit)
+    for line in _left_out(refused, options.operator or [], limit):
+        tell_problem(line)
     if not scripts:
         raise ValueError("expected operators with recorded shapes, found none to benchmark")
     if options.output is None:
@@ -82,12 +85,48 @@ def _bench(options: BenchOptions) -> None:
         _write(scripts, options.output)
 
 
-def _found(trace: Trace, options: BenchOptions, limit: int) -> list[Benchmark | str]:
-    from kinetoscope.replaying.operators.benchmark import benchmark, most_time
+class _Refused(NamedTuple):
+    """An operator without a script."""
+
+    name: str
+    shapes: str
+    reason: str
+
+
+def _found(trace: Trace, options: BenchOptions, limit: int) -> tuple[list[Benchmark], list[_Refused]]:
+    """Returns the scripts of the operators with the most time, and operators without a script."""
+    from kinetoscope.replaying.operators.benchmark import benchmark, of_recorded
+    from kinetoscope.replaying.operators.recorded import chosen, operators
+    from kinetoscope.replaying.operators.value import RefusedValueError
 
     if options.event is not None:
-        return [benchmark(trace, options.event, namespaces=options.namespaces)]
-    return list(most_time(trace, options.operator or [], limit, options.namespaces))
+        return [benchmark(trace, options.event, namespaces=options.namespaces)], []
+    names = options.operator or []
+    for name in names:
+        chosen(trace, None, None, name, None)
+    wanted = [each for each in operators(trace) if not names or each.name in names]
+    scripts: list[Benchmark] = []
+    refused: list[_Refused] = []
+    for each in wanted[: max(_TRIED * limit, _LEAST_TRIED)]:
+        try:
+            scripts.append(of_recorded(trace, each, options.namespaces))
+        except RefusedValueError as error:
+            refused.append(_Refused(text.printable(each.name), text.printable(each.shapes), str(error)))
+        if len(scripts) == limit:
+            break
+    return scripts, refused
+
+
+def _left_out(refused: Sequence[_Refused], names: Sequence[str], limit: int) -> list[str]:
+    """Describes operators without a script: named ones with their reasons, others in one line."""
+    if names:
+        return [f"no benchmark of {name} {shapes}: {reason}" for name, shapes, reason in refused[:limit]]
+    if not refused:
+        return []
+    found = list(dict.fromkeys(each.name for each in refused))
+    more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
+    calls = text.plural(len(refused), "kind of call", "kinds of calls")
+    return [f"left out {calls} without a script: {', '.join(found[:_SHOWN])}{more} (--operator NAME tells why)"]
 
 
 def _write(scripts: list[Benchmark], folder: Path) -> None:

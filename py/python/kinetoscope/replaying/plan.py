@@ -39,6 +39,8 @@ class Step(NamedTuple):
     """Sequence number in its group, if recorded."""
     node_id: int | None = None
     """Node of the Execution Trace."""
+    recorded: Message | None = None
+    """The recorded message, if the replay changes its sizes."""
 
 
 class Plan(NamedTuple):

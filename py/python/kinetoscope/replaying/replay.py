@@ -7,8 +7,10 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from kinetoscope._base import text
+from kinetoscope.replaying.absent import absent_samples
 from kinetoscope.replaying.options import Options, validated
 from kinetoscope.replaying.plan import Plan, Step, plan_of
+from kinetoscope.replaying.recorded_sizes import with_absent
 from kinetoscope.replaying.result import Replay, samples
 from kinetoscope.replaying.settle import settle
 from kinetoscope.replaying.source import Reader, readers
@@ -120,7 +122,8 @@ def _dry(sources: Sequence[Reader], options: Options) -> Replay:
     size = min(size, len(sources)) if options.shrink and size > 1 else len(sources)
     settled = settle({rank: _plan(sources, World(rank, size), options) for rank in range(size)}, options)
     measured = [sample for rank, steps in settled.steps.items() for sample in samples(rank, steps, [])]
-    return Replay(measured, 0, size, settled.notes, is_run=False)
+    absent = absent_samples(sources, _absent(sources, World(0, 1), size, options), options)
+    return Replay(with_absent(measured, absent), 0, size, settled.notes, is_run=False)
 
 
 def _plan(sources: Sequence[Reader], place: World, options: Options) -> Plan:
@@ -140,11 +143,20 @@ def _replayed(backend: Backend, sources: Sequence[Reader], options: Options) -> 
     if options.check:
         _check(backend, steps, options)
     passes, files = ([], []) if options.init_only else _passes(backend, steps, options)
-    measured = backend.gather_at_first(samples(backend.rank, steps, passes))
-    found = [sample for of_rank in measured for sample in of_rank]
-    result = Replay(found, backend.rank, backend.size, settled.notes, is_run=not options.init_only)
+    share = _absent(sources, World(backend.rank, backend.size), backend.size, options)
+    own = (samples(backend.rank, steps, passes), absent_samples(sources, share, options))
+    measured = backend.gather_at_first(own)
+    found, absent = ([sample for of_rank in measured for sample in of_rank[at]] for at in range(2))
+    result = Replay(with_absent(found, absent), backend.rank, backend.size, settled.notes, is_run=not options.init_only)
     result.profile = files
     return result
+
+
+def _absent(sources: Sequence[Reader], place: World, present: int, options: Options) -> range:
+    """Returns the ranks that do not replay, of which a process reads its share."""
+    if not options.shrink or options.use_one_trace:
+        return range(0)
+    return range(present + place.rank, len(sources), place.size)
 
 
 def all_plans(backend: Backend, sources: Sequence[Reader], options: Options) -> Mapping[int, Plan]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from kinetoscope import _native
 from kinetoscope._base import text
+from kinetoscope.replaying.recorded_sizes import Sample, message_sizes
 from kinetoscope.table import Table
 
 if TYPE_CHECKING:
@@ -18,44 +19,29 @@ if TYPE_CHECKING:
 _NO_GROUP = 1
 
 
-class Sample(NamedTuple):
-    """Measurements of one rank for equal communications, as the core expects them."""
-
-    collective: str
-    group_name: str
-    group_size: int
-    dtype: str
-    in_bytes: int
-    out_bytes: int
-    kept_bytes: tuple[int | None, int | None]
-    num_calls: int
-    recorded_ns: list[int]
-    replayed_ns: list[int]
-
-
 def samples(rank: int, steps: Sequence[Step], passes: Sequence[Mapping[int, int]]) -> list[Sample]:
     """Groups equal communications of a rank, with durations in ns from all passes."""
-    found: dict[Message, Sample] = {}
+    found: dict[tuple[Message, Message | None], Sample] = {}
     for at, step in enumerate(steps):
         if step.message is None:
             continue
-        sample = found.setdefault(step.message, _empty(step.message, rank))
-        found[step.message] = sample._replace(num_calls=sample.num_calls + 1)
+        key = (step.message, step.recorded)
+        sample = found.get(key) or _empty(*key, rank)
+        found[key] = sample._replace(num_calls=sample.num_calls + 1)
         sample.recorded_ns.extend([] if step.dur_ns is None else [step.dur_ns])
         sample.replayed_ns.extend(took[at] for took in passes if at in took)
     return list(found.values())
 
 
-def _empty(message: Message, rank: int) -> Sample:
+def _empty(message: Message, recorded: Message | None, rank: int) -> Sample:
     group = message.group
-    members = group.members if group else ()
-    kept = message.kept_bytes(members.index(rank)) if rank in members else (None, None)
+    size = len(group.members) if group else 0
+    sizes = message_sizes(message, group, rank, size or _NO_GROUP)
+    before = recorded or message
+    recorded_sizes = message_sizes(before, group, rank, group.size if group and size else sizes.group_size)
     name = group.name if group else ""
-    size = len(members) or _NO_GROUP
-    sizes = (message.in_bytes, message.out_bytes)
-    if message.collective == "barrier":
-        sizes = (0, 0)
-    return Sample(message.collective, name, size, message.dtype, *sizes, kept, 0, [], [])
+    others = None if recorded_sizes == sizes else recorded_sizes
+    return Sample(message.collective, name, message.dtype, sizes, others, 0, [], [])
 
 
 class Replay(Table):
@@ -66,7 +52,8 @@ class Replay(Table):
     * `num_calls`: number of calls in the traces
     * `num_replayed`: number of measurements
     * `p50_ns` and other percentiles of the durations
-    * algorithm and bus bandwidth at the median, as NCCL's tests define them
+    * algorithm and bus bandwidth at the median, as NCCL's tests define them; the recorded ones
+      with the recorded sizes, also after `shrink` and `rebalance`
 
     Values without a measurement or a recorded time are null. Rank 0 has the measurements of all
     ranks, and each other rank has its own.

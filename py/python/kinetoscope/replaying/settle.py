@@ -84,7 +84,8 @@ def _with_groups(
                 same[key] = shrunk(*key)
             message = same[key]
             if message is not step.message:  # else keep the step, which repetitions share
-                kept[at] = None if message is None else step._replace(message=message)
+                recorded = step.message if len(group.members) < group.size else None
+                kept[at] = None if message is None else step._replace(message=message, recorded=recorded)
             if len(group.members) < group.size:
                 name = f"{step.message.collective} {'dropped' if message is None else 'shrunk'}"
                 changes[name] = changes.get(name, 0) + 1
@@ -118,7 +119,12 @@ def _agreed(steps: dict[int, list[Step]], *, is_cut: bool) -> tuple[dict[int, li
 
 
 def _replaced(rank: int, own: list[Step], messages: Mapping[Place, Message]) -> list[Step]:
-    return [step._replace(message=messages.get((rank, at), step.message)) for at, step in enumerate(own)]
+    return [
+        step._replace(message=messages[rank, at], recorded=step.recorded or step.message)
+        if (rank, at) in messages
+        else step
+        for at, step in enumerate(own)
+    ]
 
 
 def _shrunk_notes(recorded: int, present: int, changes: Mapping[str, int]) -> list[str]:

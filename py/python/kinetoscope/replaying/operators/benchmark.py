@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,8 +20,7 @@ from kinetoscope.replaying.operators.call import (
 from kinetoscope.replaying.operators.communication_command import communicates, communication_reason
 from kinetoscope.replaying.operators.index_rules import needs_place
 from kinetoscope.replaying.operators.kernel import kernel_script
-from kinetoscope.replaying.operators.literal import comment
-from kinetoscope.replaying.operators.recorded import RecordedOperator, chosen, operators
+from kinetoscope.replaying.operators.recorded import RecordedOperator, chosen
 from kinetoscope.replaying.operators.script import ScriptFacts, script
 from kinetoscope.replaying.operators.value import RefusedValueError, TensorValue
 
@@ -46,9 +45,12 @@ class Benchmark:
         self.shapes = recorded.shapes
         """Shapes of the arguments, as JSON."""
         self.num_calls = recorded.num_calls
-        """Number of recorded calls with these shapes and types."""
+        """Number of recorded calls with these shapes and types, without observed iterations.
+
+        Those count where no other iteration has such a call.
+        """
         self.recorded_ns = recorded.mean_ns
-        """Mean recorded time of a call; None if the trace has no times."""
+        """Mean recorded time of these calls; None if the trace has no times."""
         self.roofline_ns = recorded.roofline_ns
         """Shortest possible time on the recorded device; None if unknown."""
 
@@ -80,28 +82,6 @@ def benchmark(
     return of_recorded(trace, chosen(trace, event_id, node_id, name, shapes), namespaces)
 
 
-def most_time(
-    trace: Trace, names: Sequence[str], limit: int, namespaces: Sequence[str] = ()
-) -> Iterator[Benchmark | str]:
-    """Yields benchmarks of the operators with the most time, or why there is none for one of them.
-
-    Raises ValueError if the trace lacks one of the names.
-    """
-    found = operators(trace)
-    for name in names:
-        chosen(trace, None, None, name, None)
-    wanted = [each for each in found if not names or each.name in names]
-    for each in wanted[:limit]:
-        yield _or_reason(trace, each, namespaces)
-
-
-def _or_reason(trace: Trace, recorded: RecordedOperator, namespaces: Sequence[str]) -> Benchmark | str:
-    try:
-        return of_recorded(trace, recorded, namespaces)
-    except RefusedValueError as error:
-        return f"no benchmark of {comment(recorded.name)} {comment(recorded.shapes)}: {error}"
-
-
 def of_recorded(trace: Trace, recorded: RecordedOperator, namespaces: Sequence[str] = ()) -> Benchmark:
     """Writes the benchmark of an operator. Raises RefusedValueError if its call cannot be made."""
     source = os.path.basename(trace.execution_source or trace.source or "a trace")  # noqa: PTH119 - a path or a URL
@@ -115,6 +95,7 @@ def of_recorded(trace: Trace, recorded: RecordedOperator, namespaces: Sequence[s
         recorded.roofline_ns,
         recorded.bound,
         recorded.device_name,
+        _observed(recorded),
     )
     row = _row(trace.nodes, ("kernel_backend", "kernel_file", *COLUMNS), "node_id", recorded.node_id)
     if row is not None and row[0] == "triton":
@@ -122,7 +103,13 @@ def of_recorded(trace: Trace, recorded: RecordedOperator, namespaces: Sequence[s
     call, unknown = _call(trace, recorded, None if row is None else row[2:])
     if reason := refusal(call.name, call.signature, frozenset(namespaces)):
         raise RefusedValueError(reason)
-    return Benchmark(script(call, facts._replace(notes=unknown)), recorded)
+    return Benchmark(script(call, facts._replace(notes=[*unknown, *facts.notes])), recorded)
+
+
+def _observed(recorded: RecordedOperator) -> list[str]:
+    """Tells whether the recorded time is too long."""
+    is_slowed = recorded.is_observed and not recorded.is_device_time and recorded.total_ns
+    return ["the time without the observer of the Execution Trace: RECORDED_NS is longer"] if is_slowed else []
 
 
 def _call(trace: Trace, recorded: RecordedOperator, node: Sequence[Any] | None) -> tuple[OperatorCall, list[str]]:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kinetoscope._base import text
 from kinetoscope.replaying.operators.storage import StoragePlan
-from kinetoscope.replaying.operators.unit import Unit
+from kinetoscope.replaying.operators.unit import Unit, UnitChoice
+
+if TYPE_CHECKING:
+    from kinetoscope.trace import Trace
 
 _ALWAYS = {"aten", "prims", "c10d", "_c10d_functional", "c10d_functional"}
 """Namespaces of operators that each torch has."""
@@ -24,6 +27,8 @@ class OperatorSample(NamedTuple):
     recorded_run_ns: int | None
     replayed_ns: int | None
     reason: str
+    is_operator: bool = True
+    """Whether these are calls of an operator; otherwise launches outside of operators."""
 
 
 class RankCoverage(NamedTuple):
@@ -35,13 +40,16 @@ class RankCoverage(NamedTuple):
 
 
 def operator_samples(
-    units: Sequence[Unit], reasons: Mapping[int, str], times: Sequence[Mapping[int, int]] = ()
+    units: Sequence[Unit],
+    reasons: Mapping[int, str],
+    times: Sequence[Mapping[int, int]] = (),
+    launches: Sequence[OperatorSample] = (),
 ) -> list[OperatorSample]:
-    """Groups the units of a rank by name.
+    """Groups the units of a rank by name, and adds launches outside of them.
 
     `reasons` says why units do not run, by their index. `times` has the durations of each pass.
     """
-    has_device = any(unit.device_ns for unit in units)
+    has_device = bool(launches) or any(unit.device_ns for unit in units)
     by_name: dict[str, list[int]] = {}
     for at, unit in enumerate(units):
         by_name.setdefault(unit.name, []).append(at)
@@ -62,7 +70,7 @@ def operator_samples(
                 "; ".join(f"{reason} ({count})" if len(why) > 1 else reason for reason, count in why.most_common(3)),
             )
         )
-    return found
+    return [*found, *launches]
 
 
 def _sum(values: Iterable[int | None]) -> int | None:
@@ -71,12 +79,110 @@ def _sum(values: Iterable[int | None]) -> int | None:
 
 
 def covered(samples: Sequence[OperatorSample]) -> tuple[float | None, float | None]:
-    """Returns the shares of calls and of recorded time that run; None where there are none."""
-    calls = sum(each.num_calls for each in samples)
+    """Returns the shares of calls and of recorded time that run; None where there are none.
+
+    Launches outside of operators count in the time alone.
+    """
+    calls = sum(each.num_calls for each in samples if each.is_operator)
     total = sum(each.recorded_ns or 0 for each in samples)
     run_calls = sum(each.num_run for each in samples)
     run_total = sum(each.recorded_run_ns or 0 for each in samples)
     return run_calls / calls if calls else None, run_total / total if total else None
+
+
+# --- device work that no operator owns ------------------------------------------------------------
+
+_EVENT = ("id", "kind", "parent_id", "node_id", "iteration", "name", "launch_id", "dur_ns")
+_DEVICE_WORK = {"kernel", "copy", "fill"}
+_MAX_SHOWN = 3
+
+
+def launch_samples(trace: Trace, units: Sequence[Unit], choice: UnitChoice) -> list[OperatorSample]:
+    """Returns the device work that was launched outside of the units, by the launching call.
+
+    Counts the iterations of the units. Device work without a known launch, or below an operator
+    without a node, may be that of any unit, so it does not count.
+    """
+    rows = trace.events.select(*_EVENT).rows()
+    around = {row[0]: row[1:4] for row in rows}
+    of_events = {row[0]: row[4] for row in rows}
+    iterations = {of_events.get(unit.event_id) for unit in units if unit.event_id is not None}
+    if iterations != {None}:
+        iterations.discard(None)
+    owners, roots = {unit.node_id for unit in units}, _chosen_nodes(trace, choice)
+    names = {row[0]: row[5] for row in rows if row[1] == "launch"}
+    work: dict[int, int] = {}
+    for _, kind, _, _, iteration, _, launch_id, dur_ns in rows:
+        if kind in _DEVICE_WORK and launch_id in names and iteration in iterations:
+            work[launch_id] = work.get(launch_id, 0) + (dur_ns or 0)
+    found: dict[str, list[int]] = {}
+    for launch_id, ns in work.items():
+        nodes = list(_nodes_around(around, launch_id))
+        # no unit launches a graph by itself
+        is_known = bool(nodes and nodes[0] is not None) or _is_graph(names[launch_id])
+        if is_known and owners.isdisjoint(nodes) and (roots is None or not roots.isdisjoint(nodes)):
+            found.setdefault(names[launch_id], []).append(ns)
+    return [
+        OperatorSample(name, len(all_ns), 0, sum(all_ns), None, None, _launch_reason(name), is_operator=False)
+        for name, all_ns in found.items()
+    ]
+
+
+def _nodes_around(around: Mapping[int, Sequence[Any]], event_id: int) -> Iterator[int | None]:
+    """Yields the nodes of the operators and annotations around an event; None for one without."""
+    at: int | None = event_id
+    while at is not None and at in around:
+        kind, at, node_id = around[at]
+        if kind in {"operator", "annotation"}:
+            yield node_id
+
+
+def _chosen_nodes(trace: Trace, choice: UnitChoice) -> set[int] | None:
+    """Returns the nodes in which operators are chosen; None for all."""
+    if choice.node_id is not None:
+        return {choice.node_id}
+    if choice.subgraph is None:
+        return None
+    return {node_id for node_id, name in trace.nodes.select("node_id", "name").rows() if name == choice.subgraph}
+
+
+def _is_graph(name: str) -> bool:
+    """Whether a call launches a graph: `cudaGraphLaunch`, `hipGraphLaunch`."""
+    return "GraphLaunch" in name
+
+
+def _launch_reason(name: str) -> str:
+    return (
+        "the Execution Trace has no operators of a graph"
+        if _is_graph(name)
+        else "no replayed operator makes such a launch"
+    )
+
+
+def launches_graphs(samples: Iterable[OperatorSample]) -> bool:
+    """Whether some work is that of graphs of the device."""
+    return any(not each.is_operator and _is_graph(each.name) for each in samples)
+
+
+def launch_notes(samples: Sequence[OperatorSample]) -> list[str]:
+    """Describes the device work that does not run because no unit owns it."""
+    by_reason: dict[str, list[OperatorSample]] = {}
+    for each in samples:
+        if not each.is_operator:
+            by_reason.setdefault(each.reason, []).append(each)
+    notes: list[str] = []
+    for reason, launches in by_reason.items():
+        number, ns = sum(each.num_calls for each in launches), sum(each.recorded_ns or 0 for each in launches)
+        names = sorted({text.printable(each.name) for each in launches})
+        more = f" and {len(names) - _MAX_SHOWN} more" if len(names) > _MAX_SHOWN else ""
+        verb = "does" if number == 1 else "do"
+        calls = text.plural(number, "launch", "launches")
+        shown = f"{', '.join(names[:_MAX_SHOWN])}{more}"
+        notes.append(f"{calls} ({shown}) with {text.duration(ns)} on the device {verb} not run: {reason}")
+    return notes
+
+
+# --- memory ---------------------------------------------------------------------------------------
 
 
 def plan_notes(plan: StoragePlan, device_of: Callable[[str], str]) -> list[str]:
@@ -92,6 +198,26 @@ def _plan_note(plan: StoragePlan, device: str, names: Sequence[str]) -> str:
     first = sum(plan.external_bytes.get(name, 0) for name in names)
     where = device if names == [device] else f"{device} (recorded on {', '.join(names)})"
     return f"memory on {where}: {text.size(peak)} at the peak, {text.size(first)} of it before the first operator"
+
+
+def recorded_memory(trace: Trace) -> list[str]:
+    """Describes the recorded memory, and why it differs from the memory that storages need."""
+    rows = trace.memory().select("device", "peak_allocated_bytes", "first_bytes").rows()
+    return [
+        f"recorded memory on {device}: {text.size(peak)} at the peak, {text.size(first)} of it at the begin. "
+        + (_HOST_MEMORY if device == "cpu" else _DEVICE_MEMORY)
+        for device, peak, first in rows
+        if peak is not None
+    ]
+
+
+_HOST_MEMORY = (
+    "Torch counts host memory that was allocated while the profiler ran: older parameters and optimizer states are "
+    "missing"
+)
+_DEVICE_MEMORY = (
+    "This is all that the allocator held, also what no operator here uses, such as older gradients and workspaces"
+)
 
 
 def library_counts(units: Sequence[Unit], reasons: Mapping[int, str]) -> Counter[str]:

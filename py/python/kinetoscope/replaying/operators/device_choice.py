@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
+
+_KINDS = ("cpu", "cuda", "hip", "hpu", "maia", "mps", "mtia", "npu", "privateuseone", "vulkan", "xla", "xpu")
+"""Kinds of devices that torch has, or that libraries add to it."""
+_DEVICE = re.compile(rf"({'|'.join(_KINDS)})(:[0-9]{{1,4}})?")
+
+
+def expect_device(name: str) -> None:
+    """Raises ValueError for a text that names no device of torch. Does not look for the device."""
+    if not _DEVICE.fullmatch(str(name)):
+        raise ValueError(f"expected a device such as cpu or cuda:1, found {name}")
 
 
 def moves_host(device: str | None, recorded: Iterable[str]) -> bool:

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, NamedTuple, final
 
 from kinetoscope._base import text
+from kinetoscope.replaying.operators.call import OperatorCall
 from kinetoscope.replaying.operators.prepared import PreparedUnit, Storages
 from kinetoscope.replaying.operators.saved_values import SavedValues
-from kinetoscope.replaying.operators.sizes import has_large_number
+from kinetoscope.replaying.operators.sizes import (
+    has_large_number,
+    layout_key,
+    may_exceed,
+    recorded_bytes,
+    whole_bytes,
+)
 from kinetoscope.replaying.operators.storage import EXTERNAL, StoragePlan
 from kinetoscope.replaying.operators.unit import Unit, UnitKind
 from kinetoscope.replaying.operators.value import RefusedValueError
@@ -48,6 +55,7 @@ class Engine:
         self._machine, self._plan = machine, plan
         self._communicate, self._replaced = parts.communicate, parts.replaced
         self._memory_limit = parts.memory_limit
+        self._known_bytes: dict[Hashable, int | None] = {}
         self._storages = Storages(machine, plan)
         self.prepared = [
             PreparedUnit(machine, unit, places, parts.kernels.get(unit.node_id))
@@ -159,14 +167,35 @@ class Engine:
         return made
 
     def _expect_memory(self, each: PreparedUnit, given: list[Any], named: dict[str, Any]) -> None:
-        """Refuses an operator whose numbers make results that are larger than the limit."""
+        """Refuses an operator that needs more than the trace tells, and than the limit leaves."""
         call, limit = each.unit.call, self._memory_limit
-        if call is None or each.operator is None or limit is None or not has_large_number(call):
+        if call is None or call.signature is None or each.operator is None or limit is None:
             return
-        needed = self._machine.result_bytes(each.operator, given, named)
-        if needed is None or needed > limit:
+        room = max(limit - self._storages.live_bytes, 0)
+        needed = self._untold_bytes(call, each.operator, given, named) if may_exceed(call, room) else 0
+        if needed is None or needed > room:
             found = "an unknown size" if needed is None else text.size(needed)
-            raise RefusedValueError(f"expected results of {text.size(limit)} at most, found {found}")
+            raise RefusedValueError(f"expected results of {text.size(room)} at most, found {found}")
+        copied = whole_bytes(call)
+        if copied > room:
+            raise RefusedValueError(
+                f"expected an expanded input of {text.size(room)} at most, found {text.size(copied)}: it is copied"
+            )
+
+    def _untold_bytes(
+        self, call: OperatorCall, operator: Operator, given: list[Any], named: dict[str, Any]
+    ) -> int | None:
+        """Returns the size of results if they are larger than recorded, else 0; None if unknown.
+
+        Computes it once for equal layouts and numbers.
+        """
+        key = layout_key(call)
+        if key not in self._known_bytes:
+            self._known_bytes[key] = self._machine.result_bytes(operator, given, named)
+        made = self._known_bytes[key]
+        if made is None:
+            return None if has_large_number(call) else 0
+        return made if made > recorded_bytes(call) else 0
 
     def _fit(self, each: PreparedUnit, given: list[Any], named: dict[str, Any]) -> None:
         """Makes the values that select valid, and notes those that each pass must make valid.

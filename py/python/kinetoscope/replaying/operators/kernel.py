@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from kinetoscope.replaying.operators.call import Argument, OperatorCall
@@ -24,6 +24,7 @@ class KernelSources:
         self._trace = trace
         self._names = {file for file in files if file}
         self._found: dict[str, bytes] | None = None
+        self._functions: dict[str, Mapping[str, int] | RefusedValueError] = {}
 
     def text(self, file: str | None) -> str:
         """Returns a source. Raises RefusedValueError if there is none."""
@@ -33,10 +34,27 @@ class KernelSources:
             raise RefusedValueError("the source of the kernel is not beside the trace")
         return self._found[file].decode("utf-8", "replace")
 
+    def num_launch_arguments(self, file: str | None, name: str) -> int:
+        """Returns the number of arguments of a kernel that a launch gives. Parses a source once.
+
+        Raises RefusedValueError if there is no source, or if it does not define the kernel.
+        """
+        source = self.text(file)
+        assert file is not None  # noqa: S101 - it has a source
+        if file not in self._functions:
+            try:
+                self._functions[file] = _functions(source)
+            except RefusedValueError as error:
+                self._functions[file] = error
+        known = self._functions[file]
+        if isinstance(known, RefusedValueError):
+            raise known
+        return _of_function(known, name)
+
     def lack(self, unit: Unit) -> str:
         """Returns why a kernel has no source to run; empty if it has one."""
         try:
-            num_launch_arguments(self.text(unit.kernel_file), unit.name)
+            self.num_launch_arguments(unit.kernel_file, unit.name)
         except RefusedValueError as error:
             return str(error)
         return ""
@@ -52,20 +70,27 @@ class KernelSources:
         return {path.rpartition("/")[2]: content for path, content in reversed(files)}
 
 
-def num_launch_arguments(source: str, name: str) -> int:
-    """Returns the number of arguments of a kernel that a launch gives: all but constants.
+def _functions(source: str) -> dict[str, int]:
+    """Returns the number of arguments that a launch gives, all but constants, by function.
 
-    Reads the source without running it. Raises RefusedValueError if it does not define the kernel.
+    Reads the source without running it. Raises RefusedValueError if it is not readable.
     """
     try:
-        tree = ast.parse(source)
+        functions = [each for each in ast.parse(source).body if isinstance(each, ast.FunctionDef)]
+        # the first of one name
+        return {each.name: sum(map(_is_given, each.args.args)) for each in reversed(functions)}
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise RefusedValueError("the source of the kernel is not readable") from None
-    functions = [each for each in tree.body if isinstance(each, ast.FunctionDef) and each.name == name]
-    if not functions:
+
+
+def _is_given(argument: ast.arg) -> bool:
+    return argument.annotation is None or "constexpr" not in ast.unparse(argument.annotation)
+
+
+def _of_function(functions: Mapping[str, int], name: str) -> int:
+    if name not in functions:
         raise RefusedValueError("the source does not define the kernel")
-    given = functions[0].args.args
-    return sum("constexpr" not in ast.unparse(each.annotation) if each.annotation else True for each in given)
+    return functions[name]
 
 
 def kernel_call(row: Sequence[Any], source: str) -> OperatorCall:
@@ -73,7 +98,7 @@ def kernel_call(row: Sequence[Any], source: str) -> OperatorCall:
     node_id, name, _, inputs, types, shapes, strides = row[:7]
     if not name.isidentifier() or not name.isascii():
         raise RefusedValueError("the name of the kernel is not a name")
-    values = node_values(inputs, types, shapes, strides)[: num_launch_arguments(source, name)]
+    values = node_values(inputs, types, shapes, strides)[: _of_function(_functions(source), name)]
     if not any(isinstance(each, TensorValue) for each in values):
         raise RefusedValueError("the launch of the kernel is not recorded")
     return OperatorCall(name, None, tuple(Argument(each, None) for each in values), (), node_id)
@@ -104,7 +129,7 @@ def loaded_kernels(trace: Trace, units: Sequence[Unit]) -> dict[int, Callable[..
 def _loaded(unit: Unit, sources: KernelSources) -> Callable[..., Any] | None:
     try:
         source = sources.text(unit.kernel_file)
-        num_arguments = num_launch_arguments(source, unit.name)
+        num_arguments = sources.num_launch_arguments(unit.kernel_file, unit.name)
     except RefusedValueError:
         return None
     return compiled_kernel(source, unit.name, num_arguments)

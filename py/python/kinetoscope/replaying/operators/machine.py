@@ -14,6 +14,7 @@ from kinetoscope.replaying.operators.device_choice import moves_host
 from kinetoscope.replaying.operators.filling import Filling
 from kinetoscope.replaying.operators.index_range import IndexRange
 from kinetoscope.replaying.operators.literal import torch_name
+from kinetoscope.replaying.operators.meta import MetaResults
 from kinetoscope.replaying.operators.schema import Parameter, Signature
 from kinetoscope.replaying.operators.value import DeviceValue, OpaqueValue, RefusedValueError, TensorValue, Value
 
@@ -42,6 +43,7 @@ class Machine:
         self.filling = Filling(torch)
         self.agreement = Agreement(torch)
         self._copying = Copying(torch)
+        self._meta = MetaResults(torch)
         self._unrecorded = _Unrecorded(torch)
         self._device = self._found(device or self._default(kinds - {"cpu"}, local_rank))
         self.is_on_gpu = self._device.type == "cuda"
@@ -187,14 +189,9 @@ class Machine:
         return self._copying.tensors(values)
 
     def result_bytes(self, operator: Callable[..., Any], given: list[Any], named: dict[str, Any]) -> int | None:
-        """Returns the size of results without making them; None if torch cannot tell."""
-        from torch._subclasses.fake_tensor import FakeTensorMode
-
-        try:
-            with self.unrecorded(), FakeTensorMode(allow_non_fake_inputs=True):
-                return sum(each.numel() * each.element_size() for each in self.tensors(operator(*given, **named)))
-        except Exception:  # noqa: BLE001 - torch raises any type for an operator that it cannot simulate
-            return None
+        """Returns the size of new results without making them; None if torch cannot tell."""
+        with self.unrecorded():
+            return self._meta.new_bytes(operator, given, named)
 
     # --- time -------------------------------------------------------------------------------------
 

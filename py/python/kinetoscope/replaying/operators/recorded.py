@@ -1,17 +1,22 @@
-"""Chooses recorded operators for benchmarks, with their times and their roofline."""
+"""Recorded operators and their times, for benchmarks and beside those of a replay."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from kinetoscope._base import text
 from kinetoscope._native import TraceError
 from kinetoscope.replaying.operators.allowed import refusal
 from kinetoscope.replaying.operators.communication_command import communicates, communication_reason
 from kinetoscope.replaying.operators.names import nearest
 
 if TYPE_CHECKING:
+    from kinetoscope.replaying.operators.unit import Unit
     from kinetoscope.trace import Trace
 
 _EVENT = ("id", "name", "kind", "input_shapes", "input_types", "node_id", "dur_ns", "device_ns")
@@ -30,10 +35,13 @@ class RecordedOperator(NamedTuple):
     """An event of the calls, one with a node where there is one."""
     node_id: int | None
     num_calls: int
+    """Calls without the observer of the Execution Trace; all calls if there are no such."""
     total_ns: int | None
-    """Time of all calls; None where the trace has no times."""
+    """Time of these calls; None where the trace has no times."""
     is_device_time: bool
     """Whether times are those of device work; otherwise of the host."""
+    is_observed: bool = False
+    """Whether the observer ran at all calls. It slows the host."""
     roofline_ns: float | None = None
     bound: str | None = None
     peaks_of: str | None = None
@@ -46,22 +54,37 @@ class RecordedOperator(NamedTuple):
 
 
 def operators(trace: Trace) -> list[RecordedOperator]:
-    """Returns the operators of a trace by name, shapes and types, the longest time first."""
-    rows = [row for row in trace.events.select(*_EVENT).rows() if row[2] == "operator" and row[4]]
+    """Returns the operators of a trace by name, shapes and types, the longest time first.
+
+    Operators that only observed iterations have come last: their time does not compare.
+    """
+    columns = (*_EVENT, "iteration", "record_id")
+    rows = [row for row in trace.events.select(*columns).rows() if row[2] == "operator" and row[4]]
     if not rows:
         return _of_nodes(trace)
     is_device = any(row[7] for row in rows)
+    kinds = IterationKinds.of(trace)
     found: dict[tuple[str, ...], RecordedOperator] = {}
-    for event_id, name, _, shapes, types, node_id, dur_ns, device_ns in rows:
+    for event_id, name, _, shapes, types, node_id, dur_ns, device_ns, *place in rows:
         key = (name, shapes or "", types)
+        is_observed = kinds.is_observed(*place)
         known = found.get(key)
         if known is None:
-            known = RecordedOperator(name, shapes or "", types, event_id, node_id, 0, 0, is_device)
+            known = RecordedOperator(*key, event_id, node_id, 0, 0, is_device, is_observed)
         if known.node_id is None and node_id is not None:
             known = known._replace(event_id=event_id, node_id=node_id)
-        total = (known.total_ns or 0) + ((device_ns if is_device else dur_ns) or 0)
-        found[key] = known._replace(num_calls=known.num_calls + 1, total_ns=total)
+        found[key] = _with_call(known, (device_ns if is_device else dur_ns) or 0, is_observed=is_observed)
     return _with_roofline(trace, list(found.values()), "device" if is_device else "host")
+
+
+def _with_call(known: RecordedOperator, ns: int, *, is_observed: bool) -> RecordedOperator:
+    """Adds a call. Calls without the observer replace those with it."""
+    if is_observed and not known.is_observed:
+        return known
+    num_calls, total_ns = known.num_calls, known.total_ns or 0
+    if known.is_observed and not is_observed:
+        num_calls = total_ns = 0
+    return known._replace(num_calls=num_calls + 1, total_ns=total_ns + ns, is_observed=is_observed)
 
 
 def _of_nodes(trace: Trace) -> list[RecordedOperator]:
@@ -90,7 +113,11 @@ def _with_roofline(trace: Trace, found: Sequence[RecordedOperator], on: str) -> 
         each = each._replace(roofline_ns=roofline_ns, bound=bound, device_name=names[0], peaks_of=names[1])  # noqa: PLW2901 - the same with its roofline
         is_counted = total_ns is not None or each.name in unmodelled
         (counted if is_counted else others).append(each)
-    return [each for some in (counted, others) for each in sorted(some, key=lambda each: -(each.total_ns or 0))]
+    return [each for some in (counted, others) for each in sorted(some, key=_order)]
+
+
+def _order(each: RecordedOperator) -> tuple[bool, int]:
+    return each.is_observed, -(each.total_ns or 0)
 
 
 def _canonical(shapes: str | None) -> str:
@@ -184,3 +211,116 @@ def _named(found: Sequence[RecordedOperator], name: str, shapes: Sequence[Any] |
 def _agrees(recorded: list[Any], wanted: list[Any]) -> bool:
     """Whether shapes of tensors are equal; those of numbers, which are empty, may be left out."""
     return recorded == wanted or [each for each in recorded if each] == [each for each in wanted if each]
+
+
+# --- times without the observer -------------------------------------------------------------------
+
+
+class IterationKinds(NamedTuple):
+    """Iterations of a trace by whether the observer of the Execution Trace slowed them down."""
+
+    observed: frozenset[int]
+    ordinary: frozenset[int]
+    """Those that overlap no observed one."""
+
+    @classmethod
+    def of(cls, trace: Trace) -> IterationKinds:
+        """Returns the iterations of a trace. Threads may number their own alike."""
+        rows = trace.iterations.select("iteration", "start_ns", "dur_ns", "is_observed").rows()
+        spans = sorted((start, start + dur) for _, start, dur, is_observed in rows if is_observed)
+        starts, ends = [start for start, _ in spans], list(accumulate((end for _, end in spans), max))
+        observed = frozenset(number for number, _, _, is_observed in rows if is_observed)
+        beside: set[int] = set()
+        for number, start, dur, _ in rows:
+            before = bisect_left(starts, start + dur)
+            if before and ends[before - 1] > start:
+                beside.add(number)
+        return cls(observed, frozenset(row[0] for row in rows) - observed - beside)
+
+    def is_observed(self, iteration: int | None, record_id: int | None) -> bool:
+        """Whether the observer ran at an event. Torch numbers calls only while it runs."""
+        return iteration in self.observed or bool(record_id)
+
+
+class _Mean:
+    """Mean times of calls."""
+
+    def __init__(self) -> None:
+        self._host: list[int] = []
+        self._device: list[int] = []
+
+    def add(self, dur_ns: int | None, device_ns: int | None) -> None:
+        if dur_ns is not None:
+            self._host.append(dur_ns)
+        if device_ns is not None:
+            self._device.append(device_ns)
+
+    def of(self, unit: Unit) -> Unit:
+        """Returns a unit with these times, as far as they are known."""
+        known = {"dur_ns": self._host, "device_ns": self._device}
+        return unit._replace(**{name: round(sum(ns) / len(ns)) for name, ns in known.items() if ns})
+
+
+_TIMES = ("id", "name", "kind", "input_shapes", "input_types", "node_id", "iteration", "record_id")
+
+
+def ordinary_times(trace: Trace, units: Sequence[Unit]) -> tuple[list[Unit], list[str]]:
+    """Replaces times of observed iterations by means of the others. Returns notes about times.
+
+    The core finds the same call in the other iterations. If it finds none, calls of the same name,
+    shapes and types stand for it. Without any, the observed time stays.
+    """
+    events = {unit.event_id for unit in units} - {None}
+    if not events:
+        return list(units), []
+    kinds = IterationKinds.of(trace)
+    rows = trace.events.select(*_TIMES, "dur_ns", "device_ns").rows()
+    keys = {row[0]: (row[1], row[3], row[4]) for row in rows if row[0] in events and kinds.is_observed(*row[6:8])}
+    means: dict[Hashable, _Mean] = {}
+    nodes, wanted = {unit.node_id for unit in units if unit.event_id in keys}, set(keys.values())
+    for _, name, kind, shapes, types, node_id, iteration, _, *times in rows:
+        if iteration not in kinds.ordinary:
+            continue
+        key = (name, shapes, types)
+        if node_id in nodes:
+            means.setdefault(node_id, _Mean()).add(*times)
+        if kind == "operator" and key in wanted:
+            means.setdefault(key, _Mean()).add(*times)
+    found: list[Unit] = []
+    ways: Counter[str] = Counter()
+    for unit in units:
+        key = keys.get(unit.event_id) if unit.event_id is not None else None
+        if key is None:
+            found.append(unit)
+            continue
+        way = "place" if unit.node_id in means else ("shapes" if key in means else "observed")
+        ways[way] += 1
+        mean = means.get(unit.node_id) or means.get(key)
+        found.append(unit if mean is None else mean.of(unit))
+    return found, _time_notes(ways, kinds.ordinary, is_device=any(unit.device_ns for unit in found))
+
+
+def _time_notes(ways: Mapping[str, int], ordinary: Iterable[int], *, is_device: bool) -> list[str]:
+    """Tells which iterations recorded times are of, and how calls were found in them."""
+    slow = "it slows the host, not the device" if is_device else "it makes host times too long"
+    by_place, by_shapes, observed = (ways.get(way, 0) for way in ("place", "shapes", "observed"))
+    if not by_place and not by_shapes:
+        return [f"the observer of the Execution Trace ran at all recorded times: {slow}"] if observed else []
+    how = {"at the same place": by_place, "of the same name and shapes": by_shapes}
+    told = " and ".join(f"{text.plural(number, 'call')} {words}" for words, number in how.items() if number)
+    notes = [f"recorded times are means of {_numbers(sorted(ordinary))}, without the observer: {told}"]
+    if observed:
+        calls = f"{text.plural(observed, 'call')} {'is' if observed == 1 else 'are'}"
+        notes.append(f"{calls} in no such iteration: the observer ran at the recorded time, and {slow}")
+    return notes
+
+
+def _numbers(iterations: Sequence[int]) -> str:
+    first, last = iterations[0], iterations[-1]
+    if first == last:
+        return f"iteration {first}"
+    if last - first == len(iterations) - 1:
+        return f"iterations {first} to {last}"
+    shown = ", ".join(map(str, iterations[:_SHOWN]))
+    more = f" and {len(iterations) - _SHOWN} more" if len(iterations) > _SHOWN else ""
+    return f"iterations {shown}{more}"

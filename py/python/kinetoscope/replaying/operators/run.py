@@ -11,15 +11,20 @@ from typing import TYPE_CHECKING, Any
 from kinetoscope._base import text
 from kinetoscope.replaying.operators.coverage import (
     OperatorSample,
+    launch_notes,
+    launch_samples,
+    launches_graphs,
     library_counts,
     library_notes,
     operator_samples,
     plan_notes,
+    recorded_memory,
 )
 from kinetoscope.replaying.operators.device_choice import replaced_device
 from kinetoscope.replaying.operators.names import expect_operators
 from kinetoscope.replaying.operators.node_tree import tree_notes
 from kinetoscope.replaying.operators.options import OperatorOptions, Replacement, validated
+from kinetoscope.replaying.operators.recorded import ordinary_times
 from kinetoscope.replaying.operators.regions import region_notes
 from kinetoscope.replaying.operators.result import OperatorReplay
 from kinetoscope.replaying.operators.saved_values import SavedValues, saved_values
@@ -68,7 +73,7 @@ def replay(  # noqa: PLR0913 - the options of the command
     ::
 
         result = ks.replay("trace", dry_run=True)     # coverage and memory; needs no torch
-        result = ks.replay("trace", profile="again", num_replays=1)
+        result = ks.replay("trace", profile="again")
         ks.diff("trace", "again")
 
     With communications, every process of a job of torchrun, SLURM or MPI must call this function,
@@ -97,8 +102,9 @@ def replay(  # noqa: PLR0913 - the options of the command
             unchanged.
         backend: `gloo` or `nccl`, for communications.
         timeout: timeout in seconds of each communication.
-        profile: a folder for a recording of the replay with `ks.profile`. Each operator has an
-            annotation around it, `replay of node N`, with the id of its recorded node.
+        profile: a folder for a recording of the replay with `ks.profile`: of an observed pass, then
+            of the measured ones. Each operator has an annotation around it, `replay of node N`,
+            with the id of its recorded node.
 
     Raises:
         ValueError: an option is invalid, or names no operator that runs as a whole. Or the trace
@@ -149,24 +155,30 @@ def _dry(sources: Sequence[Reader], options: OperatorOptions) -> OperatorReplay:
     notes: list[str] = []
     planned: dict[str, int] = {}
     names: set[str] = set()
+    skipped: set[str] = set()
     presumed: Counter[str] = Counter()
     would_run = 0
     for rank, source in enumerate(sources):
         trace = source()
         found = units(trace, options.choice)
         names.update(unit.name for unit in found)
+        skipped.update(name for unit in found for name in unit.names)
         plan = storage_plan(found)
         reasons = _reasons(trace, found)
         would_run += sum(reasons.get(at, NOT_ALLOWED) == NOT_ALLOWED for at in range(len(found)))
-        samples += operator_samples(found, reasons)
+        found, time_notes = ordinary_times(trace, found)
+        launches = launch_samples(trace, found, options.choice)
+        samples += operator_samples(found, reasons, launches=launches)
         presumed.update(library_counts(found, reasons))
         if rank == 0:
             planned = plan.peak_bytes
             device_of = partial(replaced_device, options.device, planned)
-            notes += [*tree_notes(trace), *region_notes(trace, options.choice)]
-            notes += [*plan_notes(plan, device_of), *_recorded_memory(trace)]
-    expect_operators(options.skip, names)
-    num_calls = sum(sample.num_calls for sample in samples)
+            notes += [*tree_notes(trace), *_regions(trace, options, launches), *time_notes]
+            notes += [*plan_notes(plan, device_of), *recorded_memory(trace)]
+    expect_operators(options.skip, skipped)
+    expect_operators(options.replace or {}, names)
+    notes = [*launch_notes(samples), *notes]
+    num_calls = sum(sample.num_calls for sample in samples if sample.is_operator)
     if would_run > sum(sample.num_run for sample in samples):
         notes.insert(0, f"{would_run / num_calls:.1%} with kernel_sources, which runs the sources beside the trace")
     result = OperatorReplay(samples, 0, len(sources), [*notes, *library_notes(presumed)])
@@ -188,13 +200,9 @@ def _reasons(trace: Trace, found: Sequence[Unit]) -> dict[int, str]:
     return reasons
 
 
-def _recorded_memory(trace: Trace) -> list[str]:
-    rows = trace.memory().select("device", "peak_allocated_bytes", "first_bytes").rows()
-    return [
-        f"recorded memory on {device}: {text.size(peak)} at the peak, {text.size(first)} of it at the begin"
-        for device, peak, first in rows
-        if peak is not None
-    ]
+def _regions(trace: Trace, options: OperatorOptions, launches: Sequence[OperatorSample]) -> list[str]:
+    """Describes compiled regions without kernels, unless graphs of the device may have them."""
+    return [] if launches_graphs(launches) else region_notes(trace, options.choice)
 
 
 def _replayed(trace: Trace, options: OperatorOptions, place: World, together: Any) -> OperatorReplay:
@@ -205,7 +213,7 @@ def _replayed(trace: Trace, options: OperatorOptions, place: World, together: An
 
     found = units(trace, options.choice)
     if together is None:  # with other ranks, an operator of one of them is valid
-        expect_operators(options.skip, {unit.name for unit in found})
+        expect_operators(options.skip, {name for unit in found for name in unit.names})
     plan = storage_plan(found)
     machine = Machine(options.device, [life.first.device for life in plan.lives], local_rank())
     limit = _expect_memory(machine, plan, options)
@@ -220,11 +228,14 @@ def _replayed(trace: Trace, options: OperatorOptions, place: World, together: An
     machine.reset_peak()
     times, steps, files = _passes(engine, options, together)
     reasons = {at: each.reason for at, each in enumerate(engine.prepared) if each.reason}
-    samples = operator_samples(found, reasons, times)
-    of_trace = [*plan_notes(plan, lambda name: str(machine.device(name))), *_recorded_memory(trace)]
+    with_times, time_notes = ordinary_times(trace, found)
+    launches = launch_samples(trace, found, options.choice)
+    samples = operator_samples(with_times, reasons, times, launches)
+    of_trace = [*plan_notes(plan, lambda name: str(machine.device(name))), *recorded_memory(trace)]
     notes = [
         *tree_notes(trace),
-        *region_notes(trace, options.choice),
+        *_regions(trace, options, launches),
+        *time_notes,
         *machine.notes,
         *_saved_notes(saved),
         *of_trace,
@@ -234,8 +245,10 @@ def _replayed(trace: Trace, options: OperatorOptions, place: World, together: An
     if together is not None:
         samples = together.gathered(samples)
         notes = [*together.notes, *notes]
+    notes = [*launch_notes(samples), *notes]
     result = OperatorReplay(samples, place.rank, place.size, notes)
     result.step_ns, result.profile, result.checks = steps, files, replaced.lines
+    result.operators_ns = [sum(took.values()) for took in times]
     result.planned_bytes = plan.peak_bytes
     result.peak_bytes = machine.peak_bytes() or engine.peak_bytes
     return result
@@ -290,20 +303,16 @@ def _passes(
         return times, steps, []
     from kinetoscope.profiling.profiler import profile
 
+    # the first pass warms the profiler up, the second one has the observer, which slows it down
+    others = 2
     with profile(
-        options.profile,
-        wait=0,
-        warmup=1,
-        active=options.num_replays,
-        repeat=1,
-        execution_trace="same",
-        profile_memory=True,
+        options.profile, wait=0, warmup=others, active=options.num_replays, repeat=1, profile_memory=True
     ) as prof:
-        for _ in range(1 + options.num_replays):
+        for _ in range(others + options.num_replays):
             times.append(once(is_annotated=True))
             steps.append(engine.step_ns)
             prof.step()
-    return times[1:], steps[1:], list(prof.files)
+    return times[others:], steps[others:], list(prof.files)
 
 
 def _saved_notes(saved: SavedValues) -> list[str]:

@@ -6,6 +6,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, final
 
+from kinetoscope.replaying.operators.unit import is_communication
 from kinetoscope.replaying.options import Options, validated
 from kinetoscope.replaying.replay import all_plans
 from kinetoscope.replaying.runner import Runner
@@ -17,6 +18,12 @@ if TYPE_CHECKING:
     from kinetoscope.replaying.operators.unit import Unit
     from kinetoscope.replaying.source import Reader
     from kinetoscope.replaying.world import World
+
+
+_NOT_COMPARED = (
+    "times of communications are not compared: the trace has the time of their launch, "
+    "this replay waits for their end. replay-comms compares them"
+)
 
 
 @final
@@ -70,6 +77,12 @@ class Together:
         self._runner.finish()
 
     def gathered(self, samples: list[OperatorSample]) -> list[OperatorSample]:
-        """Returns the samples of all ranks on rank 0, and its own on each other rank."""
+        """Returns the samples of all ranks on rank 0, and its own on each other rank.
+
+        Those of communications have no replayed time, because it is not that of their launch.
+        """
         found: Any = self._backend.gather_at_first(samples)
-        return [sample for of_rank in found for sample in of_rank]
+        of_all: list[OperatorSample] = [sample for of_rank in found for sample in of_rank]
+        if any(is_communication(sample.name) for sample in of_all):
+            self.notes = [*self.notes, _NOT_COMPARED]
+        return [sample._replace(replayed_ns=None) if is_communication(sample.name) else sample for sample in of_all]

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from kinetoscope.trace import Trace
 
 _COLUMNS = (
-    *("parent_id", "kind", "thread", "event_id", "dur_ns", "device_ns", "kernel_backend", "kernel_file", "attrs"),
+    *("parent_id", "kind", "thread", "event_id", "dur_ns", "device_ns", "device_self_ns"),
+    *("kernel_backend", "kernel_file", "attrs"),
     *COLUMNS,
 )
 _MAX_COMPOSITES = 32
@@ -63,6 +64,13 @@ class Unit(NamedTuple):
     kernel_file: str | None = None
     recorded_ranges: Mapping[int, int] | None = None
     """Largest values of tensors of whole numbers, by place among the tensors, if recorded."""
+    skipped_inside: frozenset[str] = frozenset()
+    """Names to leave out that operators inside of a left out one have."""
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Names that leave it or its parts out."""
+        return self.skipped_inside | {self.name}
 
     @property
     def can_run(self) -> bool:
@@ -128,6 +136,11 @@ class _Tree:
             open_ids.extend(reversed(self.children.get(found, [])))
 
 
+def is_communication(name: str) -> bool:
+    """Whether an operator communicates with other ranks."""
+    return name.startswith(_COMMUNICATION)
+
+
 def units(trace: Trace, choice: UnitChoice) -> list[Unit]:
     """Returns the operators of a trace that run as a whole, in the order in which they started.
 
@@ -174,7 +187,7 @@ def _unit(tree: _Tree, node: dict[str, Any], choice: UnitChoice, depth: int) -> 
     `depth` is the number of composite operators around it.
     """
     name = node["name"] or ""
-    if name.startswith(_COMMUNICATION):
+    if is_communication(name):
         return _made(tree, node, UnitKind.COMMUNICATION, None, _communication_reason(choice))
     if node["kernel_backend"] == "triton":
         reason = "" if choice.runs_kernels else NOT_ALLOWED
@@ -199,7 +212,11 @@ def _operator(tree: _Tree, node: dict[str, Any], known: Signature, choice: UnitC
     reason = _skipped(node["name"], choice) or refusal(call.name, known, choice.namespaces) or ""
     if choice.mode == "comms":
         reason = "only communications run"
-    return _made(tree, node, UnitKind.OPERATOR, call, reason)
+    unit = _made(tree, node, UnitKind.OPERATOR, call, reason)
+    if node["name"] not in choice.skip:
+        return unit
+    inside = {each["name"] for each in tree.below(node["node_id"])}
+    return unit._replace(skipped_inside=frozenset(inside.intersection(choice.skip)))
 
 
 def _kernel(tree: _Tree, node: dict[str, Any], reason: str) -> Unit:
@@ -220,7 +237,12 @@ def _skipped(name: str, choice: UnitChoice) -> str:
 
 
 def _is_explained(tree: _Tree, node: dict[str, Any]) -> bool:
-    """Whether the operators below a composite one are recorded, and make all of its results."""
+    """Whether the operators below a composite one are recorded, and make all of its results.
+
+    They do not do its work if it launches some itself, as `aten::_fused_rms_norm` does.
+    """
+    if node["device_self_ns"]:
+        return False
     operators = [each for each in tree.below(node["node_id"]) if each["schema"] or each["kernel_backend"]]
     if not operators:
         return False
