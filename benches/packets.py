@@ -27,16 +27,15 @@ def measure() -> list[Measured]:
 
 
 def measure_long() -> list[Measured]:
-    """Reads a gigabyte in fresh processes, on all processors."""
+    """Reads a gigabyte in fresh processes, on all processors. The fastest one counts."""
     source = long_packets()
     size = source.path.stat().st_size
     reads = [read_once("kinetoscope", source.path) for _ in range(NUM_READ)]
-    speeds = [size / 1e6 / read.seconds[0] for read in reads]
-    seconds = sorted(read.seconds[0] for read in reads)[NUM_READ // 2]
+    seconds = min(read.seconds[0] for read in reads)
     subject = f"{source.name}, {size / 1e6:.0f} MB"
     peak, start = reads[0].peak_bytes, reads[0].start_bytes
     memory = f"{peak / 1e6:.0f} MB, {start / 1e6:.0f} MB of them before reading"
     return [
-        Measured(subject, speeds, f"{short(seconds)} s", "—"),
+        Measured(subject, [size / 1e6 / seconds], f"{short(seconds)} s, the fastest of {NUM_READ}", "—"),
         Measured(subject, [(peak - start) / size], memory, f"{size / 1e6:.0f} MB of packets"),
     ]
