@@ -9,7 +9,8 @@ from typing import Any
 
 import kinetoscope as ks
 import pytest
-from kinetoscope.replaying.operators.coverage import OperatorSample, launch_notes
+from kinetoscope.replaying.operators.coverage import OperatorSample
+from kinetoscope.replaying.operators.launches import launch_notes
 from kinetoscope.replaying.operators.result import OperatorReplay
 from support.observed_steps import written
 

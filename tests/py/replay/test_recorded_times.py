@@ -8,7 +8,8 @@ from typing import Any
 
 import kinetoscope as ks
 import pytest
-from kinetoscope.replaying.operators.recorded import IterationKinds, operators, ordinary_times
+from kinetoscope.replaying.operators.ordinary_times import IterationKinds, ordinary_times
+from kinetoscope.replaying.operators.recorded import operators
 from kinetoscope.replaying.operators.result import OperatorReplay
 from kinetoscope.replaying.operators.unit import UnitChoice, units
 from support.observed_steps import written

@@ -11,9 +11,6 @@ from typing import TYPE_CHECKING, Any
 from kinetoscope._base import text
 from kinetoscope.replaying.operators.coverage import (
     OperatorSample,
-    launch_notes,
-    launch_samples,
-    launches_graphs,
     library_counts,
     library_notes,
     operator_samples,
@@ -21,10 +18,11 @@ from kinetoscope.replaying.operators.coverage import (
     recorded_memory,
 )
 from kinetoscope.replaying.operators.device_choice import replaced_device
+from kinetoscope.replaying.operators.launches import launch_notes, launch_samples, launches_graphs
 from kinetoscope.replaying.operators.names import expect_operators
 from kinetoscope.replaying.operators.node_tree import tree_notes
 from kinetoscope.replaying.operators.options import OperatorOptions, Replacement, validated
-from kinetoscope.replaying.operators.recorded import ordinary_times
+from kinetoscope.replaying.operators.ordinary_times import ordinary_times
 from kinetoscope.replaying.operators.regions import region_notes
 from kinetoscope.replaying.operators.result import OperatorReplay
 from kinetoscope.replaying.operators.saved_values import SavedValues, saved_values
