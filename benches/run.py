@@ -20,6 +20,7 @@ import linking
 import memory
 import packets
 import ranks
+import replays
 import scale_out
 import snapshot
 import speed
@@ -119,6 +120,17 @@ EXPERIMENTS = [
             Case("an iteration that `ks.profile` records: additions", at_most(1.05, None, "× torch.profiler's")),
             Case("an iteration that `ks.profile` records: a layer", at_most(1.05, None, "× torch.profiler's")),
         ],
+    ),
+    Experiment(
+        replays.measure,
+        [
+            Case(f"a pass of `ks.replay`: {name}", at_most(1.25, None, "× the program's step"))
+            for name in replays.ONE_PROCESS
+        ],
+    ),
+    Experiment(
+        replays.measure_ranks,
+        [Case("a pass of `ks.replay`: two ranks", at_most(1.25, None, "× the program's step"))],
     ),
     Experiment(
         web.measure_node,

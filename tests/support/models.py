@@ -6,7 +6,10 @@ import gc
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from kinetoscope import Trace
 
 Step = Callable[[], object]
 
@@ -144,3 +147,13 @@ def record_step(step: Step, folder: Path) -> Path:
             step()
             prof.step()
     return folder
+
+
+def growth(trace: Trace) -> int:
+    """Memory at the peak that was allocated in the recording.
+
+    The peak itself may be lower: torch takes an allocation for one of an older recording that had
+    the same address, and counts its end.
+    """
+    rows = trace.memory().tables["memory_allocations"].select("bytes", "is_at_peak").rows()
+    return sum(size for size, is_at_peak in rows if is_at_peak)

@@ -17,7 +17,7 @@ from kinetoscope.replaying.operators.engine import ANNOTATION
 from kinetoscope.replaying.operators.result import OperatorReplay
 from kinetoscope.replaying.operators.storage import storage_plan
 from kinetoscope.replaying.operators.unit import Unit, UnitChoice, units
-from support.models import MODELS, record, without_collector
+from support.models import MODELS, growth, record, without_collector
 from support.ranks import launched
 
 torch = pytest.importorskip("torch")
@@ -63,16 +63,6 @@ def linked(trace: ks.Trace) -> dict[int, Unit]:
         if name.startswith(ANNOTATION):
             found[int(name.removeprefix(ANNOTATION))] = unit
     return found
-
-
-def growth(trace: ks.Trace) -> int:
-    """Memory at the peak that was allocated in the recording.
-
-    The peak itself may be lower: torch takes an allocation for one of an older recording that had
-    the same address, and counts its end.
-    """
-    rows = trace.memory().tables["memory_allocations"].select("bytes", "is_at_peak").rows()
-    return sum(size for size, is_at_peak in rows if is_at_peak)
 
 
 @pytest.mark.parametrize("name", MODELS)

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, final
 
 from kinetoscope._base import text
 from kinetoscope.replaying.operators.call import OperatorCall
-from kinetoscope.replaying.operators.prepared import PreparedUnit, Storages
+from kinetoscope.replaying.operators.live_storages import LiveStorages
+from kinetoscope.replaying.operators.plain_call import Marks, Others, PlainCall, run_pass
+from kinetoscope.replaying.operators.prepared import PreparedUnit
 from kinetoscope.replaying.operators.saved_values import SavedValues
 from kinetoscope.replaying.operators.sizes import (
     has_large_number,
@@ -56,11 +58,13 @@ class Engine:
         self._communicate, self._replaced = parts.communicate, parts.replaced
         self._memory_limit = parts.memory_limit
         self._known_bytes: dict[Hashable, int | None] = {}
-        self._storages = Storages(machine, plan)
+        self._storages = LiveStorages(machine, plan)
         self.prepared = [
-            PreparedUnit(machine, unit, places, parts.kernels.get(unit.node_id))
+            PreparedUnit(machine, self._storages, unit, places, parts.kernels.get(unit.node_id))
             for unit, places in zip(units, plan.places, strict=True)
         ]
+        self.calls: list[PlainCall | None] = []
+        """Calls by the index of the unit, after `check`; None for units with other work."""
         self.mismatches: dict[int, int] = {}
         """Units with results of other shapes or strides than recorded."""
         self.other_types: dict[int, tuple[str, str]] = {}
@@ -94,41 +98,68 @@ class Engine:
 
     def check(self) -> None:
         """Runs all once, and finds those that fail, and indices that do not fit."""
-        self._run(self._checked)
+        with self._machine.like_training():
+            for at, each in enumerate(self.prepared):
+                self._step(at, each, self._checked)
+            self._storages.end_pass()
+        self._storages.end_counting()
+        self.calls = self._plain_calls()
+
+    def _plain_calls(self) -> list[PlainCall | None]:
+        """Returns calls for units around which nothing else is to do."""
+        inputs = [placed.life for each in self.prepared if each.resizes for placed in each.places.inputs]
+        resized = frozenset(inputs)
+        return [
+            self._plain_call(at, each) if resized.isdisjoint(each.lives) else None
+            for at, each in enumerate(self.prepared)
+        ]
+
+    def _plain_call(self, at: int, each: PreparedUnit) -> PlainCall | None:
+        lives = [self._plan.lives[placed.life] for placed in each.places.outputs]
+        needs_values = any(life.lacks_values and life.born == at for life in lives)
+        if not each.can_run or needs_values or self._replaced.function(each.unit.name):
+            return None
+        return each.plain_call(self._storages.slots_of(self._plan.freed_after.get(at, ())))
 
     def measured(self, *, is_annotated: bool = False) -> dict[int, int]:
         """Runs all once. Returns times in ns by the index of the unit."""
-        marks: dict[int, tuple[Any, Any]] = {}
+        machine = self._machine
+        marks: Marks = {}
 
         def timed(at: int, each: PreparedUnit, operator: Operator, given: list[Any], named: dict[str, Any]) -> Any:
             name = f"{ANNOTATION}{each.unit.node_id}"
-            with each.context(), self._machine.annotated(name) if is_annotated else nullcontext():
-                begin = self._machine.mark()
+            with each.context(), machine.annotated(name) if is_annotated else nullcontext():
+                begin = machine.mark()
                 made = operator(*given, **named)
-                marks[at] = (begin, self._machine.mark())
+                marks[at] = (begin, machine.mark())
             return made
 
-        begin = self._machine.mark()
-        self._run(timed)
-        self._machine.finish()
-        self.step_ns = time.perf_counter_ns() - begin.host_ns
-        return {at: self._machine.between_ns(*both) for at, both in marks.items()}
+        def step(at: int) -> None:
+            self._step(at, self.prepared[at], timed)
 
-    def _run(self, run: Callable[..., Any]) -> None:
-        with self._machine.like_training():
-            for at, each in enumerate(self.prepared):
-                self._step(at, each, run)
-                self._storages.free(self._plan.freed_after.get(at, []))
+        calls = [None] * len(self.calls) if is_annotated else self.calls
+        others = Others(step, self._storages.tensor, machine.results, self._take_other)
+        begin = time.perf_counter_ns()
+        with machine.like_training():
+            marks |= run_pass(calls, self._storages.held, machine.mark, others)
             self._storages.end_pass()
+        machine.finish()
+        self.step_ns = time.perf_counter_ns() - begin
+        return {at: machine.between_ns(*both) for at, both in marks.items()}
+
+    def _take_other(self, at: int, made: Any, error: Exception | None) -> None:
+        """Takes what a plain call did not keep."""
+        if error is not None:
+            self.prepared[at].reason = _reason(error)
+            self.calls[at] = None
+        self._take(at, self.prepared[at], made)
 
     def _step(self, at: int, each: PreparedUnit, run: Callable[..., Any]) -> None:
+        made: Any = None
         if each.unit.kind == UnitKind.COMMUNICATION and not each.reason and self._communicate is not None:
             communicate = self._communicate
             run(at, each, lambda: communicate(each.unit), [], {})
-            self._storages.stand_in(each.places.outputs)
-            return
-        made: Any = None
-        if each.can_run and each.operator is not None:
+        elif each.can_run and each.operator is not None:
             try:
                 made = self._made(at, each, each.operator, run)
             except Exception as error:
@@ -136,13 +167,16 @@ class Engine:
                     raise
                 each.reason = _reason(error)
         self._take(at, each, made)
+        if each.resizes:
+            self._storages.forget([placed.life for placed in each.places.inputs])
+        self._storages.free(self._plan.freed_after.get(at, ()))
 
     def _made(self, at: int, each: PreparedUnit, operator: Operator, run: Callable[..., Any]) -> Any:
         """Runs an operator on its arguments of this moment."""
         with self._machine.unrecorded():
             for place, content in each.saved.items():
-                self._storages.tensor(each.places.inputs[place]).copy_(content)
-            given, named = each.arguments(self._storages.tensor)
+                self._storages.tensor(each.slots[place]).copy_(content)
+            given, named = each.arguments()
             for key, value, known in each.indices(given, named):
                 if key in each.fits_always:
                     self._machine.filling.fit(value, known)
@@ -162,7 +196,7 @@ class Engine:
             with self._machine.unrecorded():
                 self._settled(each, own, self._machine.copies((given, named)))
             with each.context():
-                made = self._replaced.compare(each, own, each.arguments(self._storages.tensor))
+                made = self._replaced.compare(each, own, each.arguments())
         self._machine.finish()
         return made
 
@@ -224,8 +258,8 @@ class Engine:
         first: tuple[tuple[bool, str | None], Any] | None = None
         error: Exception | None = None
         for number, way in enumerate(each.ways()):
-            each.has_numbers, each.autocast = way
-            given, named = each.arguments(self._storages.tensor) if number else arguments
+            each.choose(way)
+            given, named = each.arguments() if number else arguments
             try:
                 with each.context():
                     made = operator(*given, **named)
@@ -238,29 +272,34 @@ class Engine:
         if first is None:
             assert error is not None  # noqa: S101 - each way failed
             raise error
-        (each.has_numbers, each.autocast), made = first
-        return made
+        each.choose(first[0])
+        return first[1]
 
     def _take(self, at: int, each: PreparedUnit, made: Any) -> None:
         """Keeps results, and makes those that are missing or of other shapes."""
-        tensors = list(self._machine.tensors(made))
-        outputs = each.places.outputs
-        if each.can_run and len(tensors) >= len(outputs):
-            pairs = list(zip(outputs, tensors, strict=False))
-            fits = [self._storages.keep(placed, result, at) for placed, result in pairs]
+        storages, lives = self._storages, self._plan.lives
+        results, outputs = self._machine.results(made), each.places.outputs
+        if each.can_run and len(results) >= len(outputs):
+            triples = list(zip(each.result_slots, outputs, results, strict=False))
+            fits = [
+                storages.keep(slot, result, is_born=lives[placed.life].born == at) for slot, placed, result in triples
+            ]
             other = next(
                 (
                     (str(result.dtype), placed.value.dtype)
-                    for placed, result in pairs
+                    for _, placed, result in triples
                     if not self._machine.has_types(result, [placed.value])
                 ),
                 None,
             )
             if other is not None:
                 self.other_types[at] = other
-            elif not all(fits):
+            elif all(fits):
+                each.kept = storages.kept(each.result_slots, made, each.slots)
+            else:
                 self.mismatches[at] = self.mismatches.get(at, 0) + 1
-        self._storages.stand_in(outputs)
+        for slot in each.result_slots:
+            storages.tensor(slot)
 
 
 def _reason(error: Exception) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple, final
+from typing import Any, final
 
 from kinetoscope._base.system import free_memory
 from kinetoscope._io.atomic import write_bytes
@@ -22,13 +22,6 @@ _NS = 1e6
 """Nanoseconds of a millisecond, in which torch measures events."""
 
 
-class Mark(NamedTuple):
-    """A moment on the host, or an event on the device."""
-
-    host_ns: int
-    event: Any
-
-
 @final
 class Machine:
     """Devices of this process, and the operators that are registered in it."""
@@ -37,6 +30,7 @@ class Machine:
         import torch
 
         self.torch = torch
+        self._tensor_type = torch.Tensor
         self.notes: list[str] = []
         kinds = {name.partition(":")[0] for name in recorded}
         self._moves_all = moves_host(device, recorded)
@@ -47,6 +41,8 @@ class Machine:
         self._unrecorded = _Unrecorded(torch)
         self._device = self._found(device or self._default(kinds - {"cpu"}, local_rank))
         self.is_on_gpu = self._device.type == "cuda"
+        self.mark: Callable[[], Any] = self._event if self.is_on_gpu else time.perf_counter_ns
+        """Marks a moment: an event on the device's current stream, or the host's time in ns."""
         if self.is_on_gpu:
             torch.cuda.set_device(self._device)
 
@@ -98,6 +94,10 @@ class Machine:
             raise RefusedValueError("the operator of this torch has other parameters")
         return found
 
+    def direct(self, operator: Callable[..., Any]) -> Callable[..., Any]:
+        """Returns the function that an operator calls when it is called from Python."""
+        return getattr(operator, "_op", operator)
+
     def constant(self, value: Value, parameter: Parameter | None) -> Any:
         """Returns a value without tensors as torch expects it."""
         name = torch_name(value, parameter)
@@ -116,10 +116,10 @@ class Machine:
     # --- tensors ----------------------------------------------------------------------------------
 
     def storage(self, num_bytes: int, first: TensorValue, known: IndexRange | None) -> Any:
-        """Returns a storage with values for the type of its first tensor."""
+        """Returns all of a storage as a tensor, with values for the type of its first tensor."""
         dtype, device = getattr(self.torch, first.dtype), self.device(first.device)
-        found = self.torch.empty(-(-num_bytes // first.elem_bytes), dtype=dtype, device=device).untyped_storage()
-        self.fill(found, first, known)
+        found = self.torch.empty(-(-num_bytes // first.elem_bytes), dtype=dtype, device=device)
+        self.fill(found.untyped_storage(), first, known)
         return found
 
     def fill(self, storage: Any, first: TensorValue, known: IndexRange | None) -> None:
@@ -184,6 +184,10 @@ class Machine:
         wide = (each.float() if each.dtype.is_floating_point else each for each in found)
         return sum(int(self.torch.isfinite(each).sum()) for each in wide) / number if number else 1.0
 
+    def results(self, made: Any) -> Sequence[Any]:
+        """Returns the tensors among results."""
+        return (made,) if isinstance(made, self._tensor_type) else tuple(self.tensors(made))
+
     def tensors(self, values: Any) -> Iterator[Any]:
         """Yields the tensors among values."""
         return self._copying.tensors(values)
@@ -195,19 +199,14 @@ class Machine:
 
     # --- time -------------------------------------------------------------------------------------
 
-    def mark(self) -> Mark:
-        """Returns the moment on the host, and an event on the current stream of the device."""
-        event = None
-        if self.is_on_gpu:
-            event = self.torch.cuda.Event(enable_timing=True)
-            event.record()
-        return Mark(time.perf_counter_ns(), event)
+    def _event(self) -> Any:
+        event = self.torch.cuda.Event(enable_timing=True)
+        event.record()
+        return event
 
-    def between_ns(self, begin: Mark, end: Mark) -> int:
-        """Returns the time between two marks: of the device, or of the host without one."""
-        if begin.event is None:
-            return end.host_ns - begin.host_ns
-        return round(begin.event.elapsed_time(end.event) * _NS)
+    def between_ns(self, begin: Any, end: Any) -> int:
+        """Returns the time between two marks."""
+        return round(begin.elapsed_time(end) * _NS) if self.is_on_gpu else end - begin
 
     def finish(self) -> None:
         """Waits until the device has done all work."""

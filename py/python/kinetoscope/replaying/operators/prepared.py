@@ -1,4 +1,4 @@
-"""An operator that is ready to run: its arguments, and the storages that it takes and makes."""
+"""An operator that is ready to run: its arguments, and the slots that it takes and fills."""
 
 from __future__ import annotations
 
@@ -6,14 +6,17 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
+from kinetoscope.replaying.operators.argument_maker import ArgumentMaker, Arguments, TensorKinds, is_number
 from kinetoscope.replaying.operators.autocast import autocast_type, low_types
 from kinetoscope.replaying.operators.index_range import IndexRange
 from kinetoscope.replaying.operators.mask_range import value_ranges
-from kinetoscope.replaying.operators.storage import EXTERNAL, Placed, StoragePlan, UnitPlaces
+from kinetoscope.replaying.operators.plain_call import KeptResults, PlainCall
+from kinetoscope.replaying.operators.storage import Placed, UnitPlaces
 from kinetoscope.replaying.operators.unit import Unit
-from kinetoscope.replaying.operators.value import RefusedValueError, TensorValue, Value, tensors
+from kinetoscope.replaying.operators.value import RefusedValueError, tensors
 
 if TYPE_CHECKING:
+    from kinetoscope.replaying.operators.live_storages import LiveStorages
     from kinetoscope.replaying.operators.machine import Machine
 
 Operator = Callable[..., Any]
@@ -22,7 +25,9 @@ Operator = Callable[..., Any]
 class PreparedUnit:
     """A unit with its operator. `reason` says why it does not run."""
 
-    def __init__(self, machine: Machine, unit: Unit, places: UnitPlaces, operator: Operator | None) -> None:
+    def __init__(
+        self, machine: Machine, storages: LiveStorages, unit: Unit, places: UnitPlaces, operator: Operator | None
+    ) -> None:
         self.unit = unit
         self.places = places
         self.reason = unit.reason
@@ -32,12 +37,18 @@ class PreparedUnit:
         """Values that do not fit by themselves, so that each pass changes them."""
         self.saved: dict[int, Any] = {}
         """Saved values of arguments, by place among their tensors."""
-        self.has_numbers = False
-        """Whether tensors without dimensions are numbers of Python, which do not set the type."""
+        self.slots = [storages.slot(placed) for placed in places.inputs]
+        self.result_slots = [storages.slot(placed) for placed in places.outputs]
+        self.missing: tuple[int, ...] = ()
+        """Slots of arguments that were empty before the last call. Some of them stay filled."""
+        self.kept: KeptResults | None = None
+        """How a pass kept the results; None until all were as recorded."""
         self.autocast = None if unit.call is None else autocast_type(unit.call)
         """Type of the autocast that the operator was recorded above."""
         self._changes_layout = _changed(unit)
-        self._machine = machine
+        self._machine, self._storages = machine, storages
+        self._has_numbers = False
+        self._maker: ArgumentMaker | None = None
         if unit.can_run and operator is None and unit.call is not None and unit.call.signature is not None:
             try:
                 self.operator = machine.operator(unit.call.signature)
@@ -49,6 +60,16 @@ class PreparedUnit:
         """Whether it runs."""
         return not self.reason and self.operator is not None
 
+    @property
+    def lives(self) -> list[int]:
+        """Lives of the storages that it takes and makes."""
+        return [placed.life for placed in (*self.places.inputs, *self.places.outputs)]
+
+    @property
+    def resizes(self) -> bool:
+        """Whether it changes the sizes of its storages."""
+        return bool(self._changes_layout) or "resize_" in self.unit.name
+
     def context(self) -> Any:
         """Returns the context in which it runs: that of the recorded autocast."""
         if self.autocast is None:
@@ -57,35 +78,43 @@ class PreparedUnit:
         return self._machine.autocast(next((each for each in devices if each != "cpu"), "cpu"), self.autocast)
 
     def ways(self) -> list[tuple[bool, str | None]]:
-        """Returns values of `has_numbers` and `autocast` to try, until results have their types."""
+        """Returns ways to run it, for `choose`, until results have their types."""
         inputs = [placed.value for placed in self.places.inputs]
         low = low_types(self.unit.call) if self.unit.call is not None and self.unit.call.signature and inputs else []
         numbers = [(True, self.autocast)] if any(map(is_number, inputs)) else []
         return [(False, self.autocast), *numbers, *((False, each) for each in low if each != self.autocast)]
 
-    def arguments(self, source: TensorSource) -> tuple[list[Any], dict[str, Any]]:
-        """Returns positional and named arguments with the tensors of this moment."""
-        given: list[Any] = []
-        named: dict[str, Any] = {}
-        places = iter(self.places.inputs)
-        call = self.unit.call
-        for argument in call.arguments if call else ():
-            value = self._made(argument.value, places, source, argument.parameter)
-            if argument.parameter is not None and argument.parameter.is_keyword:
-                named[argument.parameter.name] = value
-            else:
-                given.append(value)
-        return given, named
+    def choose(self, way: tuple[bool, str | None]) -> None:
+        """Chooses a way: whether tensors without dimensions are numbers, and the type of autocast.
 
-    def _made(self, value: Value, places: Any, source: TensorSource, parameter: Any) -> Any:
-        if isinstance(value, TensorValue):
-            placed = next(places)
-            if self.has_numbers and is_number(value):
-                return source(placed, False).item()
-            return source(placed, placed.value.tensor_id in self._changes_layout)
-        if isinstance(value, list) and any(isinstance(item, (TensorValue, list)) for item in value):
-            return [self._made(item, places, source, None) for item in value]
-        return self._machine.constant(value, parameter)
+        Numbers of Python do not set the type of a result.
+        """
+        self._has_numbers, self.autocast = way
+        self._maker = None
+
+    def arguments(self) -> Arguments:
+        """Returns positional and named arguments with the tensors of this moment."""
+        held = self._storages.held
+        self.missing = tuple(slot for slot in self.slots if held[slot] is None)
+        return self._argument_maker().arguments()
+
+    def plain_call(self, freed: tuple[int, ...]) -> PlainCall | None:
+        """Returns a call without other work around it; None if this unit needs some."""
+        if self.operator is None or self.kept is None or self.saved or self.fits_always or self.autocast:
+            return None
+        held, maker = self._storages.held, self._argument_maker()
+        missing = tuple(slot for slot in self.missing if held[slot] is None)
+        given = maker.getter()
+        operator = self._machine.direct(self.operator)
+        return given and PlainCall(operator, missing, given, maker.named, self.kept, freed)
+
+    def _argument_maker(self) -> ArgumentMaker:
+        if self._maker is None:
+            call = self.unit.call
+            kinds = TensorKinds(self._changes_layout, self._has_numbers)
+            arguments = call.arguments if call else ()
+            self._maker = ArgumentMaker(self._machine, self._storages, arguments, self.slots, kinds)
+        return self._maker
 
     def place_of(self, key: tuple[int, int]) -> Placed:
         """Returns the place of a tensor, by that of its argument, and that in its list or -1."""
@@ -109,114 +138,8 @@ class PreparedUnit:
         return found
 
 
-TensorSource = Callable[[Placed, bool], Any]
-"""Returns the tensor for a place; the flag asks for one of its own."""
-
-
-def is_number(value: TensorValue) -> bool:
-    """Whether a tensor may be a number of Python, which torch records as a tensor."""
-    return not value.shape and value.device == "cpu" and value.dtype in {"float64", "int64", "bool"}
-
-
-def _key(value: TensorValue) -> TensorValue:
-    """Returns the layout of a tensor. One whose strides are unknown stays itself."""
-    return value if value.is_assumed else value._replace(tensor_id=0)
-
-
 def _changed(unit: Unit) -> frozenset[int]:
     """Returns tensors whose shape or storage the operator changes, such as `resize_`."""
     given = {value.tensor_id: value for value in unit.inputs}
     made = {value.tensor_id: value for value in unit.outputs}
     return frozenset(each for each in made if each in given and given[each] != made[each])
-
-
-class Storages:
-    """The storages of a pass, and tensors in them."""
-
-    def __init__(self, machine: Machine, plan: StoragePlan) -> None:
-        self._machine, self._plan = machine, plan
-        self._storages: dict[int, Any] = {}
-        self._tensors: dict[int, dict[TensorValue, Any]] = {}
-        self.live_bytes = 0
-        self.peak_bytes = 0
-
-    def make_external(self) -> None:
-        """Makes the storages that exist before the first operator.
-
-        Those that the last pass changed get new values.
-        """
-        for number, life in enumerate(self._plan.lives):
-            if life.born != EXTERNAL:
-                continue
-            if number not in self._storages:
-                self._make(number)
-            elif life.is_written:
-                self._machine.fill(self._storages[number], life.first, life.range)
-
-    def _make(self, number: int) -> Any:
-        life = self._plan.lives[number]
-        found = self._machine.storage(life.num_bytes, life.first, life.range)
-        self._keep(number, found)
-        return found
-
-    def _keep(self, number: int, storage: Any) -> None:
-        self._storages[number] = storage
-        self._tensors[number] = {}
-        self.live_bytes += storage.nbytes()
-        self.peak_bytes = max(self.peak_bytes, self.live_bytes)
-
-    def tensor(self, placed: Placed, is_own: bool = False) -> Any:  # noqa: FBT001, FBT002 - the flag of a TensorSource
-        """Returns the tensor for a place; `is_own` for one that nothing else uses."""
-        key = _key(placed.value)
-        kept = self._tensors.get(placed.life, {}).get(key)
-        if kept is not None and placed.value.is_assumed and not is_own:
-            return kept
-        storage = self._storages.get(placed.life)
-        if storage is None:
-            storage = self._make(placed.life)
-        elif storage.nbytes() < placed.value.num_bytes:
-            self.free([placed.life])
-            storage = self._make(placed.life)
-        known = self._tensors[placed.life]
-        found = None if is_own else known.get(key)
-        if found is None:
-            found = self._machine.tensor(storage, placed.value)
-            if not is_own:
-                known[key] = found
-        return found
-
-    def keep(self, placed: Placed, made: Any, at: int) -> bool:
-        """Takes a result of the unit `at`. Returns whether it is as recorded."""
-        machine = self._machine
-        if not isinstance(made, machine.torch.Tensor) or not machine.has_layout(made, placed.value):
-            return False
-        life, storage = self._plan.lives[placed.life], made.untyped_storage()
-        if life.born == at and placed.life not in self._storages:
-            self._keep(placed.life, storage)
-            if life.lacks_values:
-                machine.fill(storage, life.first, life.range)
-            self._tensors[placed.life][_key(placed.value)] = made
-        elif placed.value.is_assumed and self._is_in(placed.life, storage):
-            self._tensors[placed.life][_key(placed.value)] = made
-        return True
-
-    def _is_in(self, number: int, storage: Any) -> bool:
-        own = self._storages.get(number)
-        return own is not None and own.data_ptr() == storage.data_ptr()
-
-    def stand_in(self, places: Sequence[Placed]) -> None:
-        """Makes storages for results of an operator that did not run."""
-        for placed in places:
-            self.tensor(placed)
-
-    def free(self, numbers: Sequence[int]) -> None:
-        """Frees storages."""
-        for number in numbers:
-            storage = self._storages.pop(number, None)
-            self._tensors.pop(number, None)
-            if storage is not None:
-                self.live_bytes -= storage.nbytes()
-
-    def end_pass(self) -> None:
-        """Frees all that a pass made."""
-        self.free([number for number in self._storages if self._plan.lives[number].born != EXTERNAL])

@@ -1,0 +1,162 @@
+"""Passes of a replay: calls with little work around them, and what they leave behind."""
+
+from __future__ import annotations
+
+from operator import itemgetter
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import kinetoscope as ks
+import pytest
+from kinetoscope.replaying.operators.engine import Engine
+from kinetoscope.replaying.operators.plain_call import KeptResult, KeptResults, Others, PlainCall, run_pass
+from support.models import growth, record, record_step, without_collector
+
+FEW: dict[str, Any] = {"warmup_iter": 1, "num_replays": 4}
+
+
+# --- calls --------------------------------------------------------------------------------------------------------
+
+
+def tensor(*shape: int) -> Any:
+    return SimpleNamespace(shape=shape)
+
+
+def call(operator: Any, *slots: int, **more: Any) -> PlainCall:
+    kept = KeptResults(KeptResult((2,), 2, 3), ())
+    return PlainCall(operator, (), itemgetter(slice(*slots)), {}, kept, ())._replace(**more)
+
+
+def passed(calls: list[PlainCall | None], held: list[Any]) -> tuple[dict[int, Any], list[Any]]:
+    told: list[Any] = []
+    moments = iter(range(100))
+    others = Others(
+        lambda at: told.append(("step", at)),
+        lambda slot: held.__setitem__(slot, f"filled {slot}"),
+        list,
+        lambda at, made, error: told.append((at, made, error and str(error))),
+    )
+    return run_pass(calls, held, lambda: next(moments), others), told
+
+
+def test_a_result_is_kept_and_measured() -> None:
+    held: list[Any] = ["a", "b", None, None, None]
+    marks, told = passed([call(lambda *given: tensor(len(given)), 0, 2)], held)
+    assert (marks, told) == ({0: (0, 1)}, [])
+    assert held[2] is held[3]
+    assert held[2].shape == (2,)
+
+
+def test_results_in_a_list_are_kept_in_their_order() -> None:
+    held: list[Any] = [None] * 4
+    several = KeptResults(None, (KeptResult((1,), 0, 0), KeptResult((2,), 1, 2)))
+    _, told = passed([call(lambda: [tensor(1), tensor(2), tensor(3)], 0, 0, kept=several)], held)
+    assert told == []
+    assert [each and each.shape for each in held] == [(1,), (2,), (2,), None]
+    _, told = passed([call(lambda: [tensor(1)], 0, 0, kept=several)], [None] * 4)
+    assert len(told) == 1, "fewer results than before"
+
+
+def test_another_shape_is_told_and_not_kept() -> None:
+    held = ["a", "b", None, None]
+    _, told = passed([call(lambda *_: tensor(7), 0, 2)], held)
+    assert [(at, made.shape, error) for at, made, error in told] == [(0, (7,), None)]
+    assert held[2:] == [None, None]
+
+
+def test_an_error_is_told_and_memory_is_freed_all_the_same() -> None:
+    def fails(*_: Any) -> Any:
+        raise RuntimeError("no kernel")
+
+    held = ["a", "b", None, None]
+    marks, told = passed([call(fails, 0, 2, freed=(0,)), None, call(lambda *_: None, 0, 1)], held)
+    assert 0 not in marks
+    assert told[:2] == [(0, None, "no kernel"), ("step", 1)]
+    assert told[2][0] == 2
+    assert "shape" in told[2][2], "no tensor where there was one"
+    assert held[0] is None
+
+
+def test_a_missing_argument_is_made_before_its_call() -> None:
+    held = ["a", None, None, None]
+    seen: list[Any] = []
+    passed([call(lambda *given: seen.extend(given) or tensor(2), 0, 2, missing=(1,))], held)
+    assert seen == ["a", "filled 1"]
+
+
+# --- training steps -----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def engines(monkeypatch: pytest.MonkeyPatch) -> list[Engine]:
+    """Engines of the replays that follow."""
+    pytest.importorskip("torch")
+    found: list[Engine] = []
+    check = Engine.check
+
+    def checked(engine: Engine) -> None:
+        check(engine)
+        found.append(engine)
+
+    monkeypatch.setattr(Engine, "check", checked)
+    return found
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("name", ["transformer", "convolution", "embedding"])
+def test_nearly_all_operators_have_plain_calls(engines: list[Engine], tmp_path: Path, name: str) -> None:
+    ks.replay(record(name, tmp_path), **FEW)
+    calls = engines[0].calls
+    assert sum(each is not None for each in calls) >= 0.95 * len(calls)
+
+
+@pytest.mark.torch
+def test_plain_calls_free_what_the_program_freed(engines: list[Engine], tmp_path: Path) -> None:
+    original = record("mlp", tmp_path / "original")
+    ks.replay(original, **FEW)
+    engine = engines[0]
+    with (
+        without_collector(),
+        ks.profile(
+            tmp_path / "again", wait=0, warmup=1, active=1, repeat=1, execution_trace="same", profile_memory=True
+        ) as prof,
+    ):
+        for _ in range(2):
+            engine.make_inputs()
+            engine.measured()
+            prof.step()
+    recorded, again = (growth(ks.read_dir(folder)[0]) for folder in (original, tmp_path / "again"))
+    assert again == pytest.approx(recorded, rel=0.1)
+
+
+@pytest.mark.torch
+def test_values_may_decide_a_shape(tmp_path: Path) -> None:
+    torch = pytest.importorskip("torch")
+
+    def step() -> object:
+        return torch.unique(torch.randint(0, 90, (64,))).mul(2).add(1)
+
+    result = ks.replay(record_step(step, tmp_path), **FEW)
+    assert {row[0] for row in result.select("reason").rows()} == {None}
+    (note,) = [note for note in result.notes if "another shape" in note]
+    assert note.startswith("1 call of aten::_unique2")
+
+
+@pytest.mark.torch
+def test_a_storage_may_change_its_size(tmp_path: Path) -> None:
+    torch = pytest.importorskip("torch")
+    kept = torch.ones(6)
+
+    def step() -> object:
+        x = torch.ones(4)
+        before = x.view(2, 2).mul(2)
+        x.resize_(8).fill_(3)
+        x.untyped_storage().resize_(64)
+        kept.resize_(3, 2).add_(1)
+        kept.resize_(6)
+        return before, x.mul(2), x.t_().add(1), kept.sum()
+
+    result = ks.replay(record_step(step, tmp_path), **FEW)
+    assert {row[0] for row in result.select("reason").rows()} == {None}
+    assert not any("another shape" in note for note in result.notes)
