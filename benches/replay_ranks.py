@@ -44,8 +44,8 @@ def _recorded(folder: str) -> float:
         model(batch).square().mean().backward()
         optimizer.step()
 
-    with ks.profile(folder, wait=1, warmup=1, active=2, execution_trace="same", profile_memory=True) as prof:
-        for _ in range(4):
+    with ks.profile(folder, wait=1, warmup=1, active=1, execution_trace="same", profile_memory=True) as prof:
+        for _ in range(3):
             step()
             prof.step()
     times: list[float] = []

@@ -249,6 +249,11 @@ def test_two_ranks_with_their_communications(tmp_path: Path) -> None:
     assert rows["c10d::allreduce_"]["num_run"] == rows["c10d::allreduce_"]["num_calls"] >= 2
     assert rows["c10d::allreduce_"]["replayed_ns"] is None, "that of a launch is recorded"
     assert rows["aten::addmm"]["num_calls"] == 4
+    found = units(only(tmp_path / "job"), UnitChoice())
+    places = [each for unit, each in zip(found, storage_plan(found).places, strict=True) if "allreduce" in unit.name]
+    assert places
+    for each in places:  # the result is the argument, in no memory of its own
+        assert {placed.life for placed in each.outputs} == {placed.life for placed in each.inputs}
     alone = replayed(tmp_path / "job")
     assert ("communications need a process per rank (torchrun)",) in alone.select("reason").rows()
     only_compute = replayed(tmp_path / "job", mode="compute")

@@ -10,7 +10,14 @@ from typing import Any
 import kinetoscope as ks
 import pytest
 from kinetoscope.replaying.operators.engine import Engine
-from kinetoscope.replaying.operators.plain_call import KeptResult, KeptResults, Others, PlainCall, run_pass
+from kinetoscope.replaying.operators.plain_call import (
+    KeptResult,
+    KeptResults,
+    Others,
+    PlainArguments,
+    PlainCall,
+    run_pass,
+)
 from support.models import growth, record, record_step, without_collector
 
 FEW: dict[str, Any] = {"warmup_iter": 1, "num_replays": 4}
@@ -23,9 +30,9 @@ def tensor(*shape: int) -> Any:
     return SimpleNamespace(shape=shape)
 
 
-def call(operator: Any, *slots: int, **more: Any) -> PlainCall:
+def call(operator: Any, num_given: int = 0, **more: Any) -> PlainCall:
     kept = KeptResults(KeptResult((2,), 2, 3), ())
-    return PlainCall(operator, (), itemgetter(slice(*slots)), {}, kept, ())._replace(**more)
+    return PlainCall(operator, (), PlainArguments(itemgetter(slice(num_given)), {}, ()), kept, ())._replace(**more)
 
 
 def passed(calls: list[PlainCall | None], held: list[Any]) -> tuple[dict[int, Any], list[Any]]:
@@ -42,7 +49,7 @@ def passed(calls: list[PlainCall | None], held: list[Any]) -> tuple[dict[int, An
 
 def test_a_result_is_kept_and_measured() -> None:
     held: list[Any] = ["a", "b", None, None, None]
-    marks, told = passed([call(lambda *given: tensor(len(given)), 0, 2)], held)
+    marks, told = passed([call(lambda *given: tensor(len(given)), 2)], held)
     assert (marks, told) == ({0: (0, 1)}, [])
     assert held[2] is held[3]
     assert held[2].shape == (2,)
@@ -51,16 +58,16 @@ def test_a_result_is_kept_and_measured() -> None:
 def test_results_in_a_list_are_kept_in_their_order() -> None:
     held: list[Any] = [None] * 4
     several = KeptResults(None, (KeptResult((1,), 0, 0), KeptResult((2,), 1, 2)))
-    _, told = passed([call(lambda: [tensor(1), tensor(2), tensor(3)], 0, 0, kept=several)], held)
+    _, told = passed([call(lambda: [tensor(1), tensor(2), tensor(3)], 0, kept=several)], held)
     assert told == []
     assert [each and each.shape for each in held] == [(1,), (2,), (2,), None]
-    _, told = passed([call(lambda: [tensor(1)], 0, 0, kept=several)], [None] * 4)
+    _, told = passed([call(lambda: [tensor(1)], 0, kept=several)], [None] * 4)
     assert len(told) == 1, "fewer results than before"
 
 
 def test_another_shape_is_told_and_not_kept() -> None:
     held = ["a", "b", None, None]
-    _, told = passed([call(lambda *_: tensor(7), 0, 2)], held)
+    _, told = passed([call(lambda *_: tensor(7), 2)], held)
     assert [(at, made.shape, error) for at, made, error in told] == [(0, (7,), None)]
     assert held[2:] == [None, None]
 
@@ -70,7 +77,7 @@ def test_an_error_is_told_and_memory_is_freed_all_the_same() -> None:
         raise RuntimeError("no kernel")
 
     held = ["a", "b", None, None]
-    marks, told = passed([call(fails, 0, 2, freed=(0,)), None, call(lambda *_: None, 0, 1)], held)
+    marks, told = passed([call(fails, 2, freed=(0,)), None, call(lambda *_: None, 1)], held)
     assert 0 not in marks
     assert told[:2] == [(0, None, "no kernel"), ("step", 1)]
     assert told[2][0] == 2
@@ -81,8 +88,15 @@ def test_an_error_is_told_and_memory_is_freed_all_the_same() -> None:
 def test_a_missing_argument_is_made_before_its_call() -> None:
     held = ["a", None, None, None]
     seen: list[Any] = []
-    passed([call(lambda *given: seen.extend(given) or tensor(2), 0, 2, missing=(1,))], held)
+    passed([call(lambda *given: seen.extend(given) or tensor(2), 2, missing=(1,))], held)
     assert seen == ["a", "filled 1"]
+
+
+def test_named_tensors_are_those_of_the_moment() -> None:
+    seen: list[Any] = []
+    arguments = PlainArguments(itemgetter(slice(0, 1)), {"alpha": 1}, (("out", 1),))
+    passed([call(lambda *given, **named: seen.append((given, named)), arguments=arguments)], ["a", "b", None, None])
+    assert seen == [(("a",), {"alpha": 1, "out": "b"})]
 
 
 # --- training steps -----------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, final
 
 from kinetoscope.replaying.operators.call import Argument
+from kinetoscope.replaying.operators.plain_call import PlainArguments
 from kinetoscope.replaying.operators.schema import Parameter
 from kinetoscope.replaying.operators.value import TensorValue, Value
 
@@ -56,6 +57,7 @@ class ArgumentMaker:
         """Places of tensors among the positional arguments, and their slots."""
         self._made: list[tuple[int, Callable[[], Any]]] = []
         self._made_named: list[tuple[str, Callable[[], Any]]] = []
+        self._named_slots: list[tuple[str, int]] = []
         rest = iter(slots)
         for value, parameter in arguments:
             found = self._source(value, rest, parameter)
@@ -74,9 +76,10 @@ class ArgumentMaker:
 
     def _add_named(self, name: str, found: _Source) -> None:
         self._named[name] = found.constant
-        make = partial(self._storages.tensor, found.slot) if found.slot is not None else found.make
-        if make is not None:
-            self._made_named.append((name, make))
+        if found.slot is not None:
+            self._named_slots.append((name, found.slot))
+        elif found.make is not None:
+            self._made_named.append((name, found.make))
 
     def _source(self, value: Value, slots: Iterator[int], parameter: Parameter | None) -> _Source:
         if isinstance(value, TensorValue):
@@ -109,17 +112,18 @@ class ArgumentMaker:
             given[place] = self._storages.tensor(slot) if found is None else found
         for place, make in self._made:
             given[place] = make()
-        if self._made_named:
-            named = {**named, **{name: make() for name, make in self._made_named}}
+        if self._made_named or self._named_slots:
+            tensors = {name: self._storages.tensor(slot) for name, slot in self._named_slots}
+            named = {**named, **tensors, **{name: make() for name, make in self._made_named}}
         return given, named
 
-    def getter(self) -> Callable[[list[Any]], Sequence[Any]] | None:
-        """Returns a function that takes the positional arguments from the tensors by slot.
-
-        The slots must be filled. None if named arguments change between passes.
-        """
+    def plain(self) -> PlainArguments | None:
+        """Returns arguments that only need tensors of slots; None if named ones need more."""
         if self._made_named:
             return None
+        return PlainArguments(self._getter(), self._named, tuple(self._named_slots))
+
+    def _getter(self) -> Callable[[list[Any]], Sequence[Any]]:
         if self._made:
             return lambda _: self.arguments()[0]
         places = dict(self._from_slots)
@@ -128,11 +132,6 @@ class ArgumentMaker:
             return itemgetter(*slots)
         first = slots[0] if slots else 0
         return itemgetter(slice(first, first + len(slots)))
-
-    @property
-    def named(self) -> dict[str, Any]:
-        """Named arguments that are equal in each pass."""
-        return self._named
 
 
 def is_number(value: TensorValue) -> bool:

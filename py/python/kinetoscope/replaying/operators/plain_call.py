@@ -29,15 +29,23 @@ class KeptResults(NamedTuple):
     several: tuple[KeptResult, ...]
 
 
+class PlainArguments(NamedTuple):
+    """Arguments that are tensors of slots, or equal in each pass. The slots must be filled."""
+
+    given: Callable[[list[Any]], Sequence[Any]]
+    """Takes the positional arguments from the tensors by slot."""
+    named: Mapping[str, Any]
+    named_slots: tuple[tuple[str, int], ...]
+    """Names of tensors, and their slots."""
+
+
 class PlainCall(NamedTuple):
     """A call that takes its arguments as they are, and whose results were as recorded."""
 
     operator: Callable[..., Any]
     missing: tuple[int, ...]
     """Slots of arguments that are empty before it."""
-    given: Callable[[list[Any]], Sequence[Any]]
-    """Takes the positional arguments from the tensors by slot."""
-    named: Mapping[str, Any]
+    arguments: PlainArguments
     kept: KeptResults
     freed: tuple[int, ...]
     """Slots to empty after it."""
@@ -67,12 +75,14 @@ def run_pass(calls: Sequence[PlainCall | None], held: list[Any], mark: Callable[
         if call is None:
             others.step(at)
             continue
-        operator, missing, given, named, (single, several), freed = call
+        operator, missing, (given, named, named_slots), (single, several), freed = call
         error = None
         try:
             for slot in missing:
                 others.fill(slot)
             arguments = given(held)
+            if named_slots:
+                named = {**named, **{name: held[slot] for name, slot in named_slots}}
             begin = mark()
             made = operator(*arguments, **named)
             marks[at] = (begin, mark())

@@ -104,9 +104,9 @@ class PreparedUnit:
             return None
         held, maker = self._storages.held, self._argument_maker()
         missing = tuple(slot for slot in self.missing if held[slot] is None)
-        given = maker.getter()
+        arguments = maker.plain()
         operator = self._machine.direct(self.operator)
-        return given and PlainCall(operator, missing, given, maker.named, self.kept, freed)
+        return arguments and PlainCall(operator, missing, arguments, self.kept, freed)
 
     def _argument_maker(self) -> ArgumentMaker:
         if self._maker is None:

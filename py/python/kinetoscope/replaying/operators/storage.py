@@ -13,7 +13,7 @@ from kinetoscope.replaying.operators.index_range import IndexRange
 from kinetoscope.replaying.operators.mask_range import value_ranges
 from kinetoscope.replaying.operators.sizes import excess_bytes
 from kinetoscope.replaying.operators.uninitialized import is_overwritten, is_uninitialized
-from kinetoscope.replaying.operators.unit import Unit, UnitKind
+from kinetoscope.replaying.operators.unit import Unit
 from kinetoscope.replaying.operators.value import TensorValue, Value, tensors
 
 EXTERNAL = -1
@@ -183,8 +183,8 @@ def _note_changes(units: Sequence[Unit], places: Sequence[UnitPlaces], lives: Se
 
 
 def _written(unit: Unit, inputs: Sequence[Placed]) -> list[Placed]:
-    """Returns the arguments that a unit may write: of a generated kernel, all."""
-    if unit.call is None or unit.kind == UnitKind.KERNEL:
+    """Returns the arguments that a unit may write: without a signature, all."""
+    if unit.call is None or unit.call.signature is None:
         return list(inputs)
     flags = [
         argument.parameter is not None and argument.parameter.is_written

@@ -188,7 +188,7 @@ def _unit(tree: _Tree, node: dict[str, Any], choice: UnitChoice, depth: int) -> 
     """
     name = node["name"] or ""
     if is_communication(name):
-        return _made(tree, node, UnitKind.COMMUNICATION, None, _communication_reason(choice))
+        return _made(tree, node, UnitKind.COMMUNICATION, _recorded_call(node), _communication_reason(choice))
     if node["kernel_backend"] == "triton":
         reason = "" if choice.runs_kernels else NOT_ALLOWED
         return _kernel(tree, node, _skipped(name, choice) or reason)
@@ -221,11 +221,15 @@ def _operator(tree: _Tree, node: dict[str, Any], known: Signature, choice: UnitC
 
 def _kernel(tree: _Tree, node: dict[str, Any], reason: str) -> Unit:
     """Returns a generated kernel, with all of its recorded arguments."""
-    values = _values(node, "input")
-    call = OperatorCall(node["name"], None, tuple(Argument(value, None) for value in values), (), node["node_id"])
-    is_known = any(isinstance(value, TensorValue) for value in values)
-    reason = reason if is_known else "the launch of the kernel is not recorded"
+    call = _recorded_call(node)
+    reason = reason if call.inputs else "the launch of the kernel is not recorded"
     return _made(tree, node, UnitKind.KERNEL, call, reason)
+
+
+def _recorded_call(node: dict[str, Any]) -> OperatorCall:
+    """Returns a call with all recorded arguments, and without a signature."""
+    values = _values(node, "input")
+    return OperatorCall(node["name"], None, tuple(Argument(value, None) for value in values), (), node["node_id"])
 
 
 def _communication_reason(choice: UnitChoice) -> str:
