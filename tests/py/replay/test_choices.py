@@ -40,6 +40,7 @@ def test_a_text_is_one_name(data: Path) -> None:
         ({"replace": abs}, "expected functions by the name of an operator in replace, found <built-in function abs>"),
         ({"dry_run": True, "replace": {"aten::nope": abs}}, "expected names of operators that run as a whole"),
         ({"skip": [5]}, "expected names in skip, found 5"),
+        ({"skip": 5}, "expected names in skip, found 5"),
     ],
 )
 def test_arguments_that_name_nothing_are_refused(data: Path, options: dict[str, Any], told: str) -> None:

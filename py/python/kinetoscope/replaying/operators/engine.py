@@ -173,6 +173,7 @@ class Engine:
 
     def _made(self, at: int, each: PreparedUnit, operator: Operator, run: Callable[..., Any]) -> Any:
         """Runs an operator on its arguments of this moment."""
+        each.note_missing()
         with self._machine.unrecorded():
             for place, content in each.saved.items():
                 self._storages.tensor(each.slots[place]).copy_(content)

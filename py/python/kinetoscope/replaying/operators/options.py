@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from kinetoscope.replaying.operators.device_choice import expect_device
@@ -68,7 +68,7 @@ def validated(options: OperatorOptions) -> OperatorOptions:
 
 def _names(option: str, given: Any) -> tuple[str, ...]:
     """Returns a list of names. A text is one name."""
-    found = (given,) if isinstance(given, str) else tuple(given)
+    found = (given,) if isinstance(given, str) or not isinstance(given, Iterable) else tuple(given)
     wrong = [each for each in found if not isinstance(each, str)]
     if wrong:
         raise ValueError(f"expected names in {option}, found {wrong[0]!r}")

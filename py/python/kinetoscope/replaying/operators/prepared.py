@@ -39,8 +39,7 @@ class PreparedUnit:
         """Saved values of arguments, by place among their tensors."""
         self.slots = [storages.slot(placed) for placed in places.inputs]
         self.result_slots = [storages.slot(placed) for placed in places.outputs]
-        self.missing: tuple[int, ...] = ()
-        """Slots of arguments that were empty before the last call. Some of them stay filled."""
+        self._missing: tuple[int, ...] = ()
         self.kept: KeptResults | None = None
         """How a pass kept the results; None until all were as recorded."""
         self.autocast = None if unit.call is None else autocast_type(unit.call)
@@ -94,16 +93,19 @@ class PreparedUnit:
 
     def arguments(self) -> Arguments:
         """Returns positional and named arguments with the tensors of this moment."""
-        held = self._storages.held
-        self.missing = tuple(slot for slot in self.slots if held[slot] is None)
         return self._argument_maker().arguments()
+
+    def note_missing(self) -> None:
+        """Notes which slots of arguments no operator before has filled."""
+        held = self._storages.held
+        self._missing = tuple(slot for slot in self.slots if held[slot] is None)
 
     def plain_call(self, freed: tuple[int, ...]) -> PlainCall | None:
         """Returns a call without other work around it; None if this unit needs some."""
         if self.operator is None or self.kept is None or self.saved or self.fits_always or self.autocast:
             return None
         held, maker = self._storages.held, self._argument_maker()
-        missing = tuple(slot for slot in self.missing if held[slot] is None)
+        missing = tuple(slot for slot in self._missing if held[slot] is None)  # others stay filled
         arguments = maker.plain()
         operator = self._machine.direct(self.operator)
         return arguments and PlainCall(operator, missing, arguments, self.kept, freed)
