@@ -174,3 +174,21 @@ def test_a_storage_may_change_its_size(tmp_path: Path) -> None:
     result = ks.replay(record_step(step, tmp_path), **FEW)
     assert {row[0] for row in result.select("reason").rows()} == {None}
     assert not any("another shape" in note for note in result.notes)
+
+
+@pytest.mark.torch
+def test_a_conjugate_is_not_the_tensor_itself(tmp_path: Path) -> None:
+    torch = pytest.importorskip("torch")
+    seen: list[float] = []
+
+    def angle(product: Any) -> Any:
+        seen.append(float(product.imag.abs().max() / product.abs().max()))
+        return torch.ops.aten.angle(product)
+
+    def step() -> object:
+        x = torch.randn(8, dtype=torch.complex64)
+        return torch.angle(x * x.conj()), x.real.sum()
+
+    ks.replay(record_step(step, tmp_path), replace={"aten::angle": angle}, **FEW)
+    assert len(seen) > FEW["num_replays"]
+    assert max(seen[-FEW["num_replays"] :]) < 1e-6

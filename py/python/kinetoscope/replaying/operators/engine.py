@@ -283,7 +283,8 @@ class Engine:
         if each.can_run and len(results) >= len(outputs):
             triples = list(zip(each.result_slots, outputs, results, strict=False))
             fits = [
-                storages.keep(slot, result, is_born=lives[placed.life].born == at) for slot, placed, result in triples
+                storages.keep(slot, result, each.slots, is_born=lives[placed.life].born == at)
+                for slot, placed, result in triples
             ]
             other = next(
                 (

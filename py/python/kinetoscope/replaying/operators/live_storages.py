@@ -37,9 +37,13 @@ class LiveStorages:
         self._is_counting = True
 
     def slot(self, placed: Placed) -> int:
-        """Returns the slot of a layout. One whose strides are unknown stays itself."""
+        """Returns the slot of a layout.
+
+        A tensor stays itself if its strides are unknown, or if it may be the conjugate of another.
+        """
         value = placed.value
-        key = placed.life, value if value.is_assumed else value._replace(tensor_id=0)
+        is_itself = value.is_assumed or value.dtype.startswith("complex")
+        key = placed.life, value if is_itself else value._replace(tensor_id=0)
         found = self._slots.get(key)
         if found is None:
             found = self._slots[key] = len(self.held)
@@ -92,8 +96,11 @@ class LiveStorages:
         self.live_bytes += self._num_bytes[number]
         self.peak_bytes = max(self.peak_bytes, self.live_bytes)
 
-    def keep(self, slot: int, made: Any, *, is_born: bool) -> bool:
-        """Takes a result of a new or a live storage. Returns whether it is as recorded."""
+    def keep(self, slot: int, made: Any, given: Collection[int], *, is_born: bool) -> bool:
+        """Takes a result of a new or a live storage. Returns whether it is as recorded.
+
+        An argument in its slot, one of `given`, stays there: it may be more than an alias.
+        """
         machine, placed = self._machine, self._layouts[slot]
         if not isinstance(made, machine.torch.Tensor) or not machine.has_layout(made, placed.value):
             return False
@@ -103,7 +110,7 @@ class LiveStorages:
             life = self._plan.lives[placed.life]
             if life.lacks_values:
                 machine.fill(made.untyped_storage(), life.first, life.range)
-        elif self._is_in(placed.life, made):
+        elif slot not in given and self._is_in(placed.life, made):
             self.held[slot] = made
         return True
 
@@ -123,10 +130,10 @@ class LiveStorages:
         """
         held, results = self.held, self._machine.results(made)
         pairs = list(zip(slots, results, strict=False))
-        if any(held[slot] is not result for slot, result in pairs):
-            return None
         if all(slot in given for slot, _ in pairs):
             return KeptResults(None, ())
+        if any(held[slot] is not result for slot, result in pairs):
+            return None
         several = tuple(self._kept(slot, result) for slot, result in pairs)
         is_single = len(several) == len(results) == 1 and results[0] is made
         return KeptResults(several[0], ()) if is_single else KeptResults(None, several)
