@@ -96,6 +96,26 @@ def test_ctrl_c_waits_until_the_window_is_saved(tmp_path: Path, monkeypatch: pyt
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
+def test_ctrl_c_between_windows_loses_none(tmp_path: Path) -> None:
+    actions = torch.profiler.schedule(wait=0, warmup=1, active=5)
+
+    def schedule(step: int) -> Any:
+        if step == 4:
+            signal.raise_signal(signal.SIGINT)
+        return actions(step)
+
+    prof = ks.profile(tmp_path, schedule=schedule)
+
+    def train() -> None:
+        with prof:
+            loop(prof, 8)
+
+    with pytest.raises(KeyboardInterrupt):
+        train()
+    assert iterations(prof.trace)[:2] == [1, 2]
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
 def test_ctrl_c_ends_a_handler_at_once(tmp_path: Path) -> None:
     reached: list[str] = []
 

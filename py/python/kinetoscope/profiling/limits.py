@@ -57,6 +57,11 @@ class Size:
         self._has_warned = False
 
     @property
+    def is_limited(self) -> bool:
+        """Whether an iteration may reach a limit, which ends its window."""
+        return any(limit is not None for limit in self._limits)
+
+    @property
     def is_first_iteration(self) -> bool:
         """Whether no iteration of the open window has ended."""
         return not self._in_window

@@ -290,7 +290,8 @@ class profile(Loops, OnDemand):  # noqa: N801 - a drop-in replacement for torch.
         if self._is_over:
             self.stop()
             return
-        with self._interrupts.delayed(), self._meter("own"):
+        may_save = self._size.is_limited or pytorch.ends_window(self._profiler)
+        with self._interrupts.delayed() if may_save else contextlib.nullcontext(), self._meter("own"):
             try:
                 self._iteration_ended(perf_counter_ns() - self._since_ns)
                 with self._meter("torch"):

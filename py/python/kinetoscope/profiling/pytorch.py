@@ -108,6 +108,11 @@ def is_recording(profiler: Any) -> bool:
     return records(profiler.current_action)
 
 
+def ends_window(profiler: Any) -> bool:
+    """Whether the next step saves a window."""
+    return profiler.current_action.name == "RECORD_AND_SAVE"
+
+
 def end_window(profiler: Any) -> None:
     """Makes the current iteration the last of its window."""
     if profiler.current_action.name == "RECORD":
