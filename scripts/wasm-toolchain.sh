@@ -65,7 +65,7 @@ flags=(
     -Zunstable-options
     -Ctarget-feature=+simd128 # in every browser since 2023
     -Cllvm-args=-inline-threshold=5 # a seventh smaller; reading takes a tenth longer
-    -Cllvm-args=-inlinehint-threshold=25 # a fifteenth smaller; browsers inline what runs often
+    -Cllvm-args=-inlinehint-threshold=20 # a fifteenth smaller; browsers inline what runs often
     # The places of panics name source files: not those of the machine that compiled them.
     "--remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=/cargo"
     "--remap-path-prefix=$root=/kinetoscope"

@@ -60,6 +60,7 @@ impl EventKind {
     }
 
     /// Whether the device does work for it: a kernel, copy or fill.
+    #[inline]
     pub fn is_device_work(self) -> bool {
         matches!(self, Self::Kernel | Self::Copy | Self::Fill)
     }

@@ -19,16 +19,19 @@ macro_rules! handle {
 
         impl $name {
             /// The row as an index.
+            #[inline]
             pub fn index(self) -> usize {
                 self.0 as usize
             }
         }
 
         impl Handle for $name {
+            #[inline]
             fn from_number(number: u32) -> Self {
                 Self(number)
             }
 
+            #[inline]
             fn number(self) -> u32 {
                 self.0
             }

@@ -39,6 +39,59 @@ pub(crate) fn by<T>(items: &mut [T], compare: impl Fn(&T, &T) -> Ordering) {
     }
 }
 
+/// Sorts rows that are mostly in the order of their keys, in a few runs one after another, as
+/// profilers write them. Equal ones stay in their order.
+///
+/// Takes each key once where runs are merged: it costs more to find than to compare.
+pub(crate) fn runs_by_key<K: Ord + Copy>(rows: &mut [u32], key: impl Fn(u32) -> K) {
+    let mut starts: Vec<usize> = Vec::new();
+    let mut left = Vec::new();
+    let mut end = 0;
+    while end < rows.len() {
+        starts.push(end);
+        let mut last = key(rows[end]);
+        end += 1;
+        while let Some(next) = rows.get(end).map(|row| key(*row)).filter(|next| last <= *next) {
+            last = next;
+            end += 1;
+        }
+        // Runs of like lengths are merged, so that no row is merged too often.
+        while let [.., first, second] = starts[..]
+            && second - first <= 2 * (end - second)
+        {
+            merge(&mut rows[first..end], second - first, &mut left, &key);
+            starts.pop();
+        }
+    }
+    while let [.., first, second] = starts[..] {
+        merge(&mut rows[first..], second - first, &mut left, &key);
+        starts.pop();
+    }
+}
+
+/// Merges two sorted runs, of which the second begins at `middle`. `left` is room for the first.
+fn merge<K: Ord + Copy>(rows: &mut [u32], middle: usize, left: &mut Vec<u32>, key: &impl Fn(u32) -> K) {
+    let mut right_key = key(rows[middle]);
+    let mut to = rows[..middle].partition_point(|row| key(*row) <= right_key);
+    let mut right = middle;
+    left.clear();
+    left.extend_from_slice(&rows[to..middle]);
+    for (at, row) in left.iter().enumerate() {
+        let left_key = key(*row);
+        while right_key < left_key {
+            rows[to] = rows[right];
+            (to, right) = (to + 1, right + 1);
+            let Some(next) = rows.get(right) else {
+                rows[to..].copy_from_slice(&left[at..]);
+                return;
+            };
+            right_key = key(*next);
+        }
+        rows[to] = *row;
+        to += 1;
+    }
+}
+
 /// The places of keys in the order of these; places of equal keys ascend.
 ///
 /// Counts digits where there are many, so it takes no more time than a few passes over them.
@@ -111,6 +164,26 @@ mod tests {
             let mut expected: Vec<u32> = (0..keys.len() as u32).collect();
             expected.sort_by_key(|place| keys[*place as usize]);
             prop_assert_eq!(places(&keys), expected);
+        }
+
+        #[test]
+        fn runs_are_merged_as_a_stable_sort_does(keys in prop::collection::vec(prop::collection::vec(0..50_u8, 0..30), 0..12)) {
+            let sorted = |keys: Vec<u8>| { let mut keys = keys; keys.sort_unstable(); keys };
+            let keys: Vec<u8> = keys.into_iter().flat_map(sorted).collect();
+            let mut rows: Vec<u32> = (0..keys.len() as u32).collect();
+            let mut expected = rows.clone();
+            runs_by_key(&mut rows, |row| keys[row as usize]);
+            expected.sort_by_key(|row| keys[*row as usize]);
+            prop_assert_eq!(rows, expected);
+        }
+
+        #[test]
+        fn rows_in_no_order_are_sorted_too(keys in prop::collection::vec(any::<u8>(), 0..300)) {
+            let mut rows: Vec<u32> = (0..keys.len() as u32).collect();
+            let mut expected = rows.clone();
+            runs_by_key(&mut rows, |row| keys[row as usize]);
+            expected.sort_by_key(|row| keys[*row as usize]);
+            prop_assert_eq!(rows, expected);
         }
 
         #[test]

@@ -12,12 +12,14 @@ pub struct Dur(pub i64);
 
 impl Ts {
     /// The point `dur` later; saturates.
+    #[inline]
     #[must_use]
     pub fn after(self, dur: Dur) -> Ts {
         Ts(self.0.saturating_add(dur.0))
     }
 
     /// The time from `earlier` to this point; saturates.
+    #[inline]
     pub fn since(self, earlier: Ts) -> Dur {
         Dur(self.0.saturating_sub(earlier.0))
     }

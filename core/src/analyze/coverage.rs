@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::launch::{capture_method, first_launch, launch_method, owner_method};
 use super::unlinked_reason::{FileSide, UnlinkedReason};
-use crate::link::{IterationMatch, LinkMethod, LinkedTrace, is_call};
+use crate::link::{IterationMatch, LinkMethod, LinkedTrace, calls};
 use crate::trace::node::NodeKind;
 
 /// Shares of linked rows over the whole trace.
@@ -102,7 +102,7 @@ pub fn coverage(linked: &LinkedTrace) -> LinkCoverage {
     coverage.confidence = links.nodes.confidence;
     coverage.windows = links.nodes.windows.iter().map(|window| window_row(linked, window)).collect();
     let first = first_launch(linked);
-    for row in (0..linked.trace.events.len()).filter(|row| linked.trace.events.kind[*row].is_device_work()) {
+    for row in linked.trace.events.device_work() {
         coverage.device_events.add(launch_method(linked, &first, row));
         coverage.device_owners.add(owner_method(linked, &first, row));
     }
@@ -143,7 +143,7 @@ fn nodes(linked: &LinkedTrace, (nodes, events): &(FileSide<'_>, FileSide<'_>)) -
 fn operators(linked: &LinkedTrace, (nodes, events): &(FileSide<'_>, FileSide<'_>)) -> LinkedShare {
     let (trace, links) = (&linked.trace, &linked.links.nodes);
     let mut share = LinkedShare::default();
-    for row in (0..trace.events.len()).filter(|row| is_call(trace, *row)) {
+    for row in calls(trace) {
         let how = links.find(row).map(|(_, how)| how);
         share.add(how.ok_or_else(|| events.reason(linked, row, nodes)));
     }

@@ -165,7 +165,7 @@ fn add_enclosed(linked: &LinkedTrace, calls: &mut OptionalColumn) {
 fn windows(linked: &LinkedTrace, calls: &OptionalColumn) -> BTreeMap<Option<i64>, Vec<TimeRange>> {
     let (trace, events) = (&linked.trace, &linked.trace.events);
     let mut found: BTreeMap<Option<i64>, FxHashMap<(u32, bool), TimeRange>> = BTreeMap::new();
-    for row in (0..events.len()).filter(|row| events.kind[*row].is_device_work()) {
+    for row in events.device_work() {
         let Some(call) = calls.get(row) else { continue };
         let launch = linked.links.launch.get(row).map_or(row, |launch| launch as usize);
         let is_later = events.start.at(launch) >= events.end(call as usize);

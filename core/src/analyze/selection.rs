@@ -132,8 +132,7 @@ impl<'a> Selection<'a> {
 
     /// Rows of the selected kernels, copies and fills, in file order.
     pub fn device_work(&self) -> impl Iterator<Item = usize> + '_ {
-        let kinds = &self.linked.trace.events.kind;
-        self.rows().filter(|row| kinds[*row].is_device_work())
+        self.linked.trace.events.device_work().filter(|row| self.contains(*row))
     }
 
     /// Times in which lost work may have run on a device, or on its selected stream; disjoint and
@@ -151,8 +150,8 @@ impl<'a> Selection<'a> {
 
     /// Rows of all kernels, copies and fills of the selected stream, at any time, in file order.
     pub(super) fn anytime_work(&self) -> impl Iterator<Item = usize> + use<'a> {
-        let (anytime, kinds) = (self.anytime(), &self.linked.trace.events.kind);
-        (0..kinds.len()).filter(move |row| kinds[*row].is_device_work() && anytime.contains(*row))
+        let anytime = self.anytime();
+        self.linked.trace.events.device_work().filter(move |row| anytime.contains(*row))
     }
 
     /// Rows of the selected work; of named calls, of all work, as a device that does the work of
@@ -160,8 +159,7 @@ impl<'a> Selection<'a> {
     pub(super) fn work_beside(&self) -> impl Iterator<Item = usize> + '_ {
         let (is_named, anytime) = (self.is_named(), self.anytime());
         let is_it = move |row: &usize| if is_named { anytime.contains(*row) } else { self.contains(*row) };
-        let kinds = &self.linked.trace.events.kind;
-        (0..kinds.len()).filter(move |row| kinds[*row].is_device_work() && is_it(row))
+        self.linked.trace.events.device_work().filter(is_it)
     }
 
     /// Whether device work was launched in the range. Work without a known launch counts where it
@@ -208,10 +206,13 @@ impl<'a> Selection<'a> {
     }
 
     /// Whether an event is in the part, and on the stream if it is a device event.
+    #[inline]
     pub fn contains(&self, row: usize) -> bool {
-        if self.part.is_none() && self.stream.is_none() {
-            return true;
-        }
+        // Mostly all is selected.
+        (self.part.is_none() && self.stream.is_none()) || self.is_selected(row)
+    }
+
+    fn is_selected(&self, row: usize) -> bool {
         let events = &self.linked.trace.events;
         let on = self.linked.trace.track(events.track.at(row)).stream;
         if on.is_some_and(|on| self.stream.is_some_and(|stream| on.stream != Some(stream))) {
@@ -235,7 +236,8 @@ impl<'a> Selection<'a> {
     /// The event's time, without what is before the part and after it if the selection clips.
     pub fn time(&self, row: usize) -> TimeRange {
         let events = &self.linked.trace.events;
-        self.cut(TimeRange { start: events.start.at(row), end: events.end(row) })
+        let start = events.start.at(row);
+        self.cut(TimeRange { start, end: start.after(events.dur.at(row)) })
     }
 
     /// A time, without what is before the part and after it if the selection clips.
@@ -246,7 +248,12 @@ impl<'a> Selection<'a> {
     /// The event's duration inside the part, in nanoseconds.
     pub fn dur_ns(&self, row: usize) -> i64 {
         let events = &self.linked.trace.events;
-        let time = TimeRange { start: events.start.at(row), end: events.end(row) };
+        self.inside_ns(events.start.at(row), events.dur.at(row))
+    }
+
+    #[inline]
+    fn inside_ns(&self, start: Ts, dur: Dur) -> i64 {
+        let time = TimeRange { start, end: start.after(dur) };
         self.clipping().map_or(time.dur().0, |part| part.inside_ns(time))
     }
 
@@ -257,11 +264,11 @@ impl<'a> Selection<'a> {
 
     /// For each event, the time inside the range that none of its children has, in nanoseconds.
     pub fn self_ns(&self) -> Vec<i64> {
-        let nesting = &self.linked.links.nesting;
-        let mut self_ns = vec![0; self.linked.trace.events.len()];
-        for row in 0..self_ns.len() {
+        let (events, nesting) = (&self.linked.trace.events, &self.linked.links.nesting);
+        let mut self_ns = vec![0; events.len()];
+        for (row, (start, dur)) in events.start.iter().zip(events.dur.iter()).enumerate() {
             let (is_inside, parent) = (self.contains(row), nesting.parent.get(row).map(|parent| parent as usize));
-            let dur = self.dur_ns(row);
+            let dur = self.inside_ns(start, dur);
             if is_inside {
                 add_ns(&mut self_ns[row], dur);
             }

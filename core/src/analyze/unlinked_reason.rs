@@ -4,7 +4,7 @@ use rustc_hash::FxHashSet;
 use serde::Serialize;
 
 use crate::id::StrId;
-use crate::link::{Iteration, LinkMethod, LinkedTrace, UnlaunchedReason, is_call};
+use crate::link::{Iteration, LinkMethod, LinkedTrace, UnlaunchedReason, calls};
 use crate::operator_name::base_name;
 use crate::trace::iteration::iteration_number;
 use crate::trace::kind::EventKind;
@@ -113,7 +113,7 @@ impl<'a> FileSide<'a> {
     /// The Kineto trace.
     pub(super) fn of_events(linked: &'a LinkedTrace) -> Self {
         let trace = &linked.trace;
-        let calls = (0..trace.events.len()).filter(|row| is_call(trace, *row));
+        let calls = calls(trace);
         Self::new(linked, calls.map(|row| trace.events.name.at(row)), event_call)
     }
 

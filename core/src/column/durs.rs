@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::chunked::Chunked;
+use super::chunked::{CHUNK, Chunked};
 use crate::time::Dur;
 
 /// Durations, four bytes each where they are shorter than 4.3 seconds.
@@ -20,14 +20,16 @@ impl Durs {
     /// A column of these durations.
     pub(crate) fn of(durs: &[Dur]) -> Self {
         let mut long = FxHashMap::default();
-        let shorten = |(row, dur): (usize, &Dur)| {
+        let mut row = 0;
+        let mut shorten = |dur: &Dur| {
             let short = short(*dur);
             if short == LONG {
-                long.insert(row as u32, *dur);
+                long.insert(row, *dur);
             }
+            row += 1;
             short
         };
-        let short = durs.iter().enumerate().map(shorten).collect();
+        let short = Chunked::of(durs.chunks(CHUNK).map(|chunk| chunk.iter().map(&mut shorten).collect()));
         Self { short, long }
     }
 
@@ -44,10 +46,14 @@ impl Durs {
     /// The duration of a row.
     #[inline]
     pub fn at(&self, row: usize) -> Dur {
-        match self.short[row] {
-            LONG => self.long(row),
-            short => Dur(i64::from(short)),
-        }
+        self.lengthen(row, *self.short.value(row))
+    }
+
+    /// The duration of these four bytes.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "one call for each row, not several, in code that is compiled for size")]
+    fn lengthen(&self, row: usize, short: u32) -> Dur {
+        if short == LONG { self.long(row) } else { Dur(i64::from(short)) }
     }
 
     #[cold]
@@ -68,13 +74,16 @@ impl Durs {
     /// Adds a row.
     #[inline]
     pub fn push(&mut self, dur: Dur) {
-        self.short.push(LONG);
-        self.set(self.len() - 1, dur);
+        let short = short(dur);
+        if short == LONG {
+            self.long.insert(self.len() as u32, dur);
+        }
+        self.short.push(short);
     }
 
     /// All durations.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Dur> + DoubleEndedIterator + '_ {
-        (0..self.len()).map(|row| self.at(row))
+        self.short.iter().enumerate().map(|(row, short)| self.lengthen(row, *short))
     }
 }
 

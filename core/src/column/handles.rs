@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use super::chunked::Chunked;
+use super::chunked::{CHUNK, Chunked};
 use crate::id::Handle;
 
 /// Handles, two bytes each while all are small: most traces have few names, tracks and templates.
@@ -26,8 +26,8 @@ impl<H: Handle> Handles<H> {
         let last_wide = handles.iter().rposition(|handle| handle.number() > u32::from(u16::MAX));
         let high = &handles[..last_wide.map_or(0, |last| last + 1)];
         Self {
-            low: handles.iter().map(|handle| halves(handle.number()).0).collect(),
-            high: high.iter().map(|handle| halves(handle.number()).1).collect(),
+            low: halves_of(handles, |handle| halves(handle.number()).0),
+            high: halves_of(high, |handle| halves(handle.number()).1),
             handle: PhantomData,
         }
     }
@@ -45,7 +45,14 @@ impl<H: Handle> Handles<H> {
     /// The handle of a row.
     #[inline]
     pub fn at(&self, row: usize) -> H {
-        let low = u32::from(self.low[row]);
+        self.joined(row, *self.low.value(row))
+    }
+
+    /// The handle of this lower half.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "one call for each row, not several, in code that is compiled for size")]
+    fn joined(&self, row: usize, low: u16) -> H {
+        let low = u32::from(low);
         H::from_number(self.high.get(row).map_or(low, |high| u32::from(*high) << 16 | low))
     }
 
@@ -77,7 +84,7 @@ impl<H: Handle> Handles<H> {
 
     /// All handles.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = H> + DoubleEndedIterator + '_ {
-        (0..self.len()).map(|row| self.at(row))
+        self.low.iter().enumerate().map(|(row, low)| self.joined(row, *low))
     }
 
     /// Replaces each handle.
@@ -86,6 +93,11 @@ impl<H: Handle> Handles<H> {
     }
 }
 
+fn halves_of<H>(handles: &[H], half: impl Fn(&H) -> u16) -> Chunked<u16> {
+    Chunked::of(handles.chunks(CHUNK).map(|chunk| chunk.iter().map(&half).collect()))
+}
+
+#[inline]
 fn halves(number: u32) -> (u16, u16) {
     (number as u16, (number >> 16) as u16)
 }

@@ -14,106 +14,156 @@ pub struct OptionalColumn {
     len: usize,
 }
 
-/// The handles of some rows, each and one; zero is none.
-#[derive(Debug, Clone, Default)]
+/// The places of some rows: each is the handle and one, and zero is none.
+#[derive(Debug, Clone)]
 enum HandleChunk {
-    #[default]
-    Empty,
-    Narrow(Vec<u16>),
-    Near(NearHandles),
+    Short(ShortHandles),
     Wide(Vec<u32>),
 }
 
-/// Handles of rows that are mostly near the own row.
-#[derive(Debug, Clone)]
-struct NearHandles {
-    /// The own row of the first one.
-    first: u32,
-    /// How far before its own row each one is, above the middle; zero is none.
+/// Places, two bytes each.
+#[derive(Debug, Clone, Default)]
+struct ShortHandles {
+    /// How far after its origin each place is; zero is none. Empty while there are none.
     steps: Vec<u16>,
+    /// The origin of the first one.
+    origin: u32,
+    /// How far each origin is after the one before: none for small handles, one for rows that are
+    /// near their own.
+    slope: u32,
     /// Those that are farther away, by their places in the chunk.
     far: FxHashMap<u16, u32>,
 }
 
 /// The step of a handle of the own row.
-const MIDDLE: i64 = 1 << 15;
+const MIDDLE: u32 = 1 << 15;
 /// Marks a handle that is farther away.
 const FAR: u16 = u16::MAX;
 /// With more of these in a chunk, four bytes for each are less.
 const MAX_FAR: usize = CHUNK / 16;
 
-impl NearHandles {
-    /// None yet, in a chunk with this first row.
-    fn empty(first: u32, len: usize) -> Self {
-        Self { first, steps: vec![0; len], far: FxHashMap::default() }
+impl ShortHandles {
+    /// Places of rows near their own, in a chunk with this first row.
+    fn near(first: u32) -> Self {
+        Self { origin: first.wrapping_sub(MIDDLE), slope: 1, ..Self::default() }
     }
 
     #[inline]
+    fn origin(&self, at: usize) -> u32 {
+        self.origin.wrapping_add(self.slope * at as u32)
+    }
+
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "one call for each row, not several, in code that is compiled for size")]
     fn get(&self, at: usize) -> u32 {
-        match self.steps[at] {
-            0 => 0,
-            FAR => self.far.get(&(at as u16)).copied().unwrap_or_default(),
-            step => (i64::from(self.first) + at as i64 + MIDDLE - i64::from(step)) as u32,
+        match self.steps.get(at) {
+            None | Some(0) => 0,
+            Some(&FAR) => self.far(at),
+            Some(step) => self.origin(at).wrapping_add(u32::from(*step)),
         }
     }
 
-    /// Sets a place; false where too many are far.
-    #[inline]
+    #[cold]
+    fn far(&self, at: usize) -> u32 {
+        self.far.get(&(at as u16)).copied().unwrap_or_default()
+    }
+
+    /// Sets a place; false where it is too far.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "one call for each row, not several, in code that is compiled for size")]
     fn set(&mut self, at: usize, place: u32) -> bool {
-        let step = i64::from(self.first) + at as i64 + MIDDLE - i64::from(place);
-        let near = u16::try_from(step).ok().filter(|step| (1..FAR).contains(step));
-        self.steps[at] = if place == 0 { 0 } else { near.unwrap_or(FAR) };
-        if self.steps[at] == FAR {
+        let step = if place == 0 { 0 } else { place.wrapping_sub(self.origin(at)) };
+        let is_near = step < u32::from(FAR) && (step == 0) == (place == 0);
+        match self.steps.get_mut(at) {
+            Some(place) if is_near => {
+                *place = step as u16;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Sets a place however far it is, in a chunk of `len` rows; false where too many are.
+    fn set_far(&mut self, at: usize, place: u32, len: usize) -> bool {
+        self.steps.resize(len, 0);
+        if self.set(at, place) {
+            return true;
+        }
+        if self.slope > 0 {
+            self.steps[at] = FAR;
             self.far.insert(at as u16, place);
         }
-        self.far.len() <= MAX_FAR
+        self.slope > 0 && self.far.len() <= MAX_FAR
+    }
+}
+
+impl Default for HandleChunk {
+    fn default() -> Self {
+        Self::Short(ShortHandles::default())
     }
 }
 
 impl HandleChunk {
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "one call for each row, not several, in code that is compiled for size")]
     fn get(&self, at: usize) -> u32 {
         match self {
-            Self::Empty => 0,
-            Self::Narrow(places) => u32::from(places[at]),
-            Self::Near(places) => places.get(at),
-            Self::Wide(places) => places[at],
+            Self::Short(places) => places.get(at),
+            Self::Wide(places) => places.get(at).copied().unwrap_or_default(),
         }
     }
 
-    /// Sets the place of a row in a chunk with this first row, of `len` rows.
-    fn set(&mut self, at: usize, place: u32, first: usize, len: usize) {
-        let narrow = u16::try_from(place);
-        let fits = match (&mut *self, narrow) {
-            (Self::Empty, Ok(0)) => true,
-            (Self::Narrow(places), Ok(place)) => {
+    /// Sets a place; false where it does not fit.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "one call for each row, not several, in code that is compiled for size")]
+    fn set(&mut self, at: usize, place: u32) -> bool {
+        match self {
+            Self::Short(places) => places.set(at, place),
+            Self::Wide(places) => {
                 places[at] = place;
                 true
             }
-            (Self::Near(places), _) => places.set(at, place),
-            (Self::Wide(places), _) => {
-                places[at] = place;
-                true
-            }
-            (Self::Empty | Self::Narrow(_), _) => false,
-        };
-        if fits {
+        }
+    }
+
+    /// Sets a place that does not fit, in a chunk with this first row, of `len` rows.
+    #[cold]
+    fn make_room(&mut self, at: usize, place: u32, first: u32, len: usize) {
+        if let Self::Short(places) = self
+            && (place == 0 && places.steps.is_empty() || places.set_far(at, place, len))
+        {
             return;
         }
-        *self = match (&*self, narrow) {
-            (Self::Empty, Ok(_)) => Self::Narrow(vec![0; len]),
-            (Self::Near(_), _) => Self::Wide((0..len).map(|at| self.get(at)).collect()),
-            _ => self.near(first as u32, len),
+        *self = match self {
+            Self::Short(places) if places.slope == 0 => self.near(first, len),
+            _ => self.wide(len),
         };
-        self.set(at, place, first, len);
+        if !self.set(at, place) {
+            self.make_room(at, place, first, len);
+        }
+    }
+
+    /// How many rows have a place.
+    fn len(&self) -> usize {
+        match self {
+            Self::Short(places) => places.steps.len(),
+            Self::Wide(places) => places.len(),
+        }
     }
 
     /// The same handles as rows near their own, if they are.
     fn near(&self, first: u32, len: usize) -> Self {
-        let mut near = NearHandles::empty(first, len);
-        if (0..len).all(|at| near.set(at, self.get(at))) {
-            return Self::Near(near);
-        }
+        let mut near = ShortHandles::near(first);
+        near.steps = vec![0; self.len()];
+        let has_room = |at| {
+            let place = self.get(at);
+            place == 0 || near.set(at, place) || near.set_far(at, place, len)
+        };
+        if (0..self.len()).all(has_room) { Self::Short(near) } else { self.wide(len) }
+    }
+
+    /// The same handles, four bytes each.
+    fn wide(&self, len: usize) -> Self {
         Self::Wide((0..len).map(|at| self.get(at)).collect())
     }
 }
@@ -121,19 +171,17 @@ impl HandleChunk {
 impl OptionalColumn {
     /// A column of `len` empty places.
     pub fn empty(len: usize) -> Self {
-        Self { chunks: vec![HandleChunk::Empty; len.div_ceil(CHUNK)], len }
+        Self { chunks: vec![HandleChunk::default(); len.div_ceil(CHUNK)], len }
     }
 
     /// The row's value.
     #[inline]
     pub fn get(&self, row: usize) -> Option<u32> {
-        if row >= self.len {
-            return None;
-        }
-        self.chunks[row / CHUNK].get(row % CHUNK).checked_sub(1)
+        self.chunks.get(row / CHUNK)?.get(row % CHUNK).checked_sub(1)
     }
 
     /// Sets the row's value.
+    #[inline]
     pub fn set(&mut self, row: usize, value: u32) {
         // No table has so many rows that the last number is a handle.
         self.put(row, value.saturating_add(1));
@@ -144,9 +192,13 @@ impl OptionalColumn {
         self.put(row, 0);
     }
 
+    #[inline]
     fn put(&mut self, row: usize, place: u32) {
-        let first = row - row % CHUNK;
-        self.chunks[row / CHUNK].set(row % CHUNK, place, first, (self.len - first).min(CHUNK));
+        let chunk = &mut self.chunks[row / CHUNK];
+        if !chunk.set(row % CHUNK, place) {
+            let first = row - row % CHUNK;
+            chunk.make_room(row % CHUNK, place, first as u32, (self.len - first).min(CHUNK));
+        }
     }
 
     /// How many rows have a value.
@@ -180,7 +232,7 @@ mod tests {
         column.clear(0);
         column.clear(2 * CHUNK);
         assert_eq!([0, 5, 6, 7].map(|row| column.get(row)), [None, Some(1), Some(65_535), None]);
-        assert!(matches!(column.chunks[2], HandleChunk::Empty));
+        assert!(matches!(&column.chunks[2], HandleChunk::Short(places) if places.steps.is_empty()));
     }
 
     #[test]
@@ -201,10 +253,8 @@ mod tests {
             set(&mut column, 2 * CHUNK + at, 2 * CHUNK + at - distance);
             set(&mut column, CHUNK + at, CHUNK + at + distance);
         }
-        assert!(matches!(
-            column.chunks[..],
-            [HandleChunk::Empty, HandleChunk::Near(_), HandleChunk::Near(_), HandleChunk::Near(_)]
-        ));
+        let is_near = |chunk: &HandleChunk| matches!(chunk, HandleChunk::Short(places) if places.slope == 1);
+        assert_eq!(column.chunks.iter().map(is_near).collect::<Vec<_>>(), [false, true, true, true]);
         // Too many far ones.
         (0..CHUNK / 2).for_each(|at| set(&mut column, 3 * CHUNK + at, at));
         assert!(matches!(column.chunks[3], HandleChunk::Wide(_)));

@@ -228,7 +228,7 @@ fn beside(linked: &LinkedTrace, range: TimeRange) -> Vec<usize> {
 fn witnesses(linked: &LinkedTrace, is_kept: &[bool]) -> Vec<u32> {
     let trace = &linked.trace;
     let (events, args) = (&trace.events, &trace.args);
-    let reports = (0..events.len()).filter(|row| events.kind[*row] == EventKind::Sync);
+    let reports = events.rows_of(|kind| kind == EventKind::Sync);
     let reports =
         reports.filter(|row| is_kept[*row] || linked.links.launch.get(*row).is_some_and(|call| is_kept[call as usize]));
     let reports: Vec<usize> = reports.collect();

@@ -45,7 +45,7 @@ fn annotated_work(linked: &LinkedTrace) -> AnnotatedWork {
     let threads = BackwardThreads::of(linked);
     let mut launches: FxHashMap<TrackId, Vec<(Ts, u32)>> = FxHashMap::default();
     let mut unclear: FxHashMap<TrackId, Vec<Ts>> = FxHashMap::default();
-    for row in (0..events.len()).filter(|row| events.kind[*row].is_device_work()) {
+    for row in events.device_work() {
         let Some(host) = links.launch.get(row).or_else(|| links.operator.get(row)) else { continue };
         let host = host as usize;
         let mut waiting = threads.waiting_for(linked, host);
@@ -188,7 +188,7 @@ impl BackwardThreads {
 /// Names of the operators that autograd's engine runs around each backward operator.
 fn engine_operators(linked: &LinkedTrace) -> FxHashSet<StrId> {
     let (trace, mut names) = (&linked.trace, FxHashSet::default());
-    let operators = (0..trace.events.len()).filter(|row| trace.events.kind[*row] == EventKind::Operator);
+    let operators = trace.events.rows_of(|kind| kind == EventKind::Operator);
     for row in operators {
         // Few names, and many calls of each: the text is looked at once.
         names.insert(trace.events.name.at(row));

@@ -53,8 +53,9 @@ fn immense(trace: &Trace) -> Vec<u32> {
 /// Calls and device work that last longer than the recorder ran, or much longer than all else.
 fn longer_than_recording(trace: &Trace) -> Vec<u32> {
     let longer = |limit: Dur| -> Vec<u32> {
-        let is_longer = |row: &usize| trace.events.dur.at(*row) > limit && is_bound(trace, *row);
-        (0..trace.events.len()).filter(is_longer).map(|row| row as u32).collect()
+        let durs = trace.events.dur.iter().enumerate();
+        let longer = durs.filter(|(row, dur)| *dur > limit && is_bound(trace, *row));
+        longer.map(|(row, _)| row as u32).collect()
     };
     if let Some(span) = recording(trace) {
         return longer(Dur(span.dur().0.saturating_add(SLACK.0)));
@@ -82,10 +83,9 @@ fn is_bound(trace: &Trace, row: usize) -> bool {
 fn recording(trace: &Trace) -> Option<TimeRange> {
     let category = trace.strings.get(b"Trace")?;
     let events = &trace.events;
-    let is_span = |row: &usize| {
-        events.category.at(*row) == category && events.dur.at(*row).0 > 0 && trace.event_name(*row).contains("Profiler")
-    };
-    let spans = (0..events.len()).filter(is_span);
+    let is_span = |row: &usize| events.dur.at(*row).0 > 0 && trace.event_name(*row).contains("Profiler");
+    let of_category = events.category.iter().enumerate().filter(|(_, other)| *other == category);
+    let spans = of_category.map(|(row, _)| row).filter(is_span);
     let range = spans
         .map(|row| TimeRange { start: events.start.at(row), end: events.end(row) })
         .reduce(|all, one| TimeRange { start: all.start.min(one.start), end: all.end.max(one.end) });

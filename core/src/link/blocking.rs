@@ -41,7 +41,7 @@ pub(super) fn blocking_edges(trace: &Trace, links: &Links) -> Vec<Edge> {
 /// Work of devices, by its ends.
 pub(super) fn ended(trace: &Trace) -> Vec<(Ts, u32)> {
     let events = &trace.events;
-    let work = (0..events.len()).filter(|row| events.kind[*row].is_device_work());
+    let work = events.device_work();
     let mut ended: Vec<(Ts, u32)> = work.map(|row| (events.end(row), row as u32)).collect();
     sort::ascending(&mut ended);
     ended

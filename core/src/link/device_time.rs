@@ -20,7 +20,7 @@ pub(super) fn attribute(trace: &Trace, links: &Links) -> DeviceTime {
     let (events, nesting) = (&trace.events, &links.nesting);
     let (mut self_ns, mut total_ns) = (vec![0_i64; events.len()], vec![0_i64; events.len()]);
     let track = |row: u32| events.track.at(row as usize);
-    for row in (0..events.len()).filter(|row| events.kind[*row].is_device_work()) {
+    for row in events.device_work() {
         // The operator that captured the kernel of a graph did not run it.
         let owner = links.operator.get(row).filter(|_| !links.is_captured(trace, row));
         if let Some(owner) = owner {

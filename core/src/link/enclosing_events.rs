@@ -6,7 +6,7 @@ use super::forward_backward::ForwardBackward;
 use super::frame_origin::FrameOrigin;
 use super::links::Links;
 use crate::column::OptionalColumn;
-use crate::id::StrId;
+use crate::id::{StrId, TrackId};
 use crate::trace::Trace;
 use crate::trace::arg_key::ArgKey;
 use crate::trace::kind::EventKind;
@@ -57,13 +57,15 @@ pub(super) fn find_frames(trace: &Trace, links: &Links, pairs: &[ForwardBackward
     frames.forward_frame = carried_back(trace, links, pairs, &frames.frame);
     let own = frames.line.clone();
     carry_back(trace, links, pairs, &mut frames.line, |row| own.get(row).is_none());
+    let is_on_device = |(_, track): &(usize, TrackId)| trace.track(*track).stream.is_some();
+    let devices: Vec<usize> = trace.events.track.iter().enumerate().filter(is_on_device).map(|(row, _)| row).collect();
     for column in [&mut frames.forward_annotation, &mut frames.forward_frame] {
-        carry_to_device(trace, links, column, true);
+        carry_to_device(links, &devices, column, true);
     }
     // An annotation is around the launch of a graph: it tells when the work ran, not its origin.
-    carry_to_device(trace, links, &mut frames.annotation, false);
+    carry_to_device(links, &devices, &mut frames.annotation, false);
     for column in [&mut frames.frame, &mut frames.line, &mut frames.module] {
-        carry_to_device(trace, links, column, true);
+        carry_to_device(links, &devices, column, true);
     }
     frames
 }
@@ -88,8 +90,8 @@ fn lines(trace: &Trace, links: &Links, frame: &OptionalColumn) -> OptionalColumn
 
 /// Device events take the values of the call that captured them, of their launch, or else of the
 /// operator that owns them.
-fn carry_to_device(trace: &Trace, links: &Links, column: &mut OptionalColumn, is_of_capture: bool) {
-    for row in (0..trace.events.len()).filter(|row| trace.is_on_device(*row)) {
+fn carry_to_device(links: &Links, devices: &[usize], column: &mut OptionalColumn, is_of_capture: bool) {
+    for row in devices.iter().copied() {
         let captured = links.captured_by(row).filter(|_| is_of_capture).map(|pair| pair.launch);
         let mut hosts = [captured, links.launch.get(row), links.operator.get(row)].into_iter().flatten();
         if let Some(value) = hosts.find_map(|host| column.get(host as usize)) {

@@ -38,7 +38,7 @@ pub(super) fn link_forward_backward(trace: &Trace, nesting: &Nesting) -> Vec<For
 
 fn by_flow(trace: &Trace) -> Vec<ForwardBackward> {
     let events = &trace.events;
-    let operators = (0..events.len()).filter(|row| events.kind[*row] == EventKind::Operator);
+    let operators = events.rows_of(|kind| kind == EventKind::Operator);
     let operators = FlowTargets::new(trace, operators);
     let operator = |end| operators.at(end, |_| true);
     let mut links = Vec::new();

@@ -27,7 +27,7 @@ impl HostLayers {
             return layers;
         }
         for kind in [EventKind::Operator, EventKind::Launch] {
-            let rows = (0..trace.events.len()).filter(|row| trace.events.kind[*row] == kind);
+            let rows = trace.events.rows_of(|other| other == kind);
             for process in rows.map(|row| trace.process_of(row)) {
                 let root = layers.root(process);
                 layers.names.entry(root).or_insert(process);

@@ -99,12 +99,9 @@ fn profiler_steps(trace: &Trace, rows: impl Iterator<Item = u32>) -> Vec<Iterati
 /// Or some have, and it lasts less than a tenth of the shortest. One as long as others lost its
 /// events.
 fn remove_stub(trace: &Trace, iterations: &mut Vec<Iteration>) {
-    let is_work = |row: &usize| {
-        let is_own = trace.events.kind[*row] == EventKind::Python || iteration_number(trace.event_name(*row)).is_some();
-        !is_own && !trace.is_on_device(*row)
-    };
+    let is_work = |row: &usize| !trace.is_on_device(*row) && iteration_number(trace.event_name(*row)).is_none();
     let mut has_work = vec![false; iterations.len()];
-    for row in (0..trace.events.len()).filter(is_work) {
+    for row in trace.events.rows_of(|kind| kind != EventKind::Python).filter(is_work) {
         if let Some(at) = Iteration::at(iterations, trace.events.start.at(row)) {
             has_work[at] = true;
         }
@@ -126,18 +123,16 @@ const MIN_RATIO_TO_WORK: i64 = 2;
 pub(super) fn of_events(trace: &Trace, iterations: &[Iteration], launch: &OptionalColumn) -> OptionalColumn {
     let events = &trace.events;
     let mut column = OptionalColumn::empty(events.len());
-    let starts = |at: usize| iterations.get(at).map(|iteration| iteration.start);
-    // Mostly that of the row before.
-    let mut last = 0;
+    // Mostly that of the row before, in the time until it ends or the next one begins.
+    let (mut last, mut range) = (0, TimeRange::default());
     for row in 0..events.len() {
         let time = events.start.at(launch.get(row).map_or(row, |launch| launch as usize));
-        let is_last = starts(last).is_some_and(|start| start <= time)
-            && starts(last + 1).is_none_or(|start| start > time)
-            && time < iterations[last].range().end;
-        if let Some(at) = if is_last { Some(last) } else { Iteration::at(iterations, time) } {
-            column.set(row, at as u32);
-            last = at;
+        if time < range.start || time >= range.end {
+            let Some(at) = Iteration::at(iterations, time) else { continue };
+            (last, range) = (at, iterations[at].range());
+            range.end = iterations.get(at + 1).map_or(range.end, |next| next.start.min(range.end));
         }
+        column.set(row, last as u32);
     }
     column
 }

@@ -49,8 +49,7 @@ pub(super) fn mend(trace: &Trace, iterations: &mut [Iteration]) -> Vec<usize> {
         return Vec::new();
     }
     let events = &trace.events;
-    let is_call = |row: &usize| matches!(events.kind[*row], EventKind::Operator | EventKind::Annotation);
-    for row in (0..events.len()).filter(is_call) {
+    for row in events.rows_of(|kind| matches!(kind, EventKind::Operator | EventKind::Annotation)) {
         let (track, start) = (events.track.at(row), events.start.at(row));
         let after = steps.partition_point(|step| (step.track, step.start) <= (track, start));
         let Some(id) = id(trace, row) else { continue };

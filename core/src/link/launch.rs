@@ -7,7 +7,7 @@ use super::event_warnings::count_events;
 use super::first_launch::FirstLaunch;
 use super::flow::{FlowTargets, flows};
 use super::host_launches::LaunchMatch;
-use super::launch_index::{LaunchIndex, is_launch, rows_of};
+use super::launch_index::{LaunchIndex, collected, is_launch};
 use super::link_method::LinkMethod;
 use super::surplus_kernels;
 use crate::column::OptionalColumn;
@@ -83,24 +83,23 @@ impl LaunchedEvents {
     }
 }
 
-/// Whether an event is something that a launch enqueues.
-fn is_enqueued(trace: &Trace, row: usize) -> bool {
-    let kind = trace.events.kind[row];
-    trace.is_on_device(row) && (kind.is_device_work() || kind == EventKind::Sync)
+/// Rows of all that launches enqueue.
+fn enqueued(trace: &Trace) -> impl Iterator<Item = usize> + Clone {
+    let rows = trace.events.rows_of(|kind| kind.is_device_work() || kind == EventKind::Sync);
+    rows.filter(|row| trace.is_on_device(*row))
 }
 
 /// Whether the host had a device work, of which the file has nothing.
 pub(crate) fn lacks_device_work(trace: &Trace) -> bool {
-    let mut rows = 0..trace.events.len();
-    !rows.clone().any(|row| trace.events.kind[row].is_device_work())
-        && rows.any(|row| is_launch(trace, row) && enqueues(trace.event_name(row)))
+    trace.events.device_work().next().is_none()
+        && (0..trace.events.len()).any(|row| is_launch(trace, row) && enqueues(trace.event_name(row)))
 }
 
 /// Joins device work and launches: on `correlation`, then by the flows that the file draws, then on
 /// an `External id` that only one launch has. One launch of a graph may have many device events.
 pub(super) fn link_launches(trace: &Trace, warnings: &mut Warnings) -> (OptionalColumn, LaunchedEvents) {
     let launches = LaunchIndex::new(trace);
-    let devices = rows_of(trace, is_enqueued);
+    let devices = collected(enqueued(trace));
     let mut launch = OptionalColumn::empty(trace.events.len());
     let (mut missing, mut ambiguous) = (Vec::new(), Vec::new());
     for row in devices.iter().map(|row| *row as usize) {

@@ -11,9 +11,8 @@ pub(super) fn is_launch(trace: &Trace, row: usize) -> bool {
     trace.events.kind[row] == EventKind::Launch && !trace.is_on_device(row)
 }
 
-/// The rows of one sort, counted first so that they take no more memory than they need.
-pub(super) fn rows_of(trace: &Trace, is_it: impl Fn(&Trace, usize) -> bool) -> Vec<u32> {
-    let rows = (0..trace.events.len()).filter(|row| is_it(trace, *row));
+/// Rows, counted first so that they take no more memory than they need.
+pub(super) fn collected(rows: impl Iterator<Item = usize> + Clone) -> Vec<u32> {
     let mut found = Vec::with_capacity(rows.clone().count());
     found.extend(rows.map(|row| row as u32));
     found
@@ -36,7 +35,8 @@ pub(super) struct LaunchIndex {
 impl LaunchIndex {
     pub(super) fn new(trace: &Trace) -> Self {
         let num_events = trace.events.len();
-        let calls = rows_of(trace, is_launch);
+        let launches = trace.events.rows_of(|kind| kind == EventKind::Launch);
+        let calls = collected(launches.filter(|row| !trace.is_on_device(*row)));
         let all = HostLaunches::new(trace, &calls, None);
         let labels = if all.is_empty() { None } else { RowLabels::of(trace) };
         let mut index = Self { labels, calls, all, of_label: Vec::new() };

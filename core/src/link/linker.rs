@@ -11,6 +11,7 @@ use super::{
 };
 use crate::sort;
 use crate::threads::both;
+use crate::time::{Dur, Ts};
 use crate::trace::Trace;
 use crate::warning::{WarningKind, Warnings};
 
@@ -53,8 +54,8 @@ pub(super) fn link(trace: &Trace, max_threads: usize) -> Links {
 }
 
 fn count_odd_durations(trace: &Trace, warnings: &mut Warnings) {
-    let rows = (0..trace.events.len()).filter(|row| trace.events.dur.at(*row).0 == 0);
-    count_events(trace, WarningKind::ZeroDuration, rows, warnings);
+    let rows = trace.events.dur.iter().enumerate().filter(|(_, dur)| dur.0 == 0);
+    count_events(trace, WarningKind::ZeroDuration, rows.map(|(row, _)| row), warnings);
     count_events(trace, WarningKind::ImmenseTime, immense(trace), warnings);
 }
 
@@ -62,11 +63,14 @@ fn count_odd_durations(trace: &Trace, warnings: &mut Warnings) {
 /// so long after the first start.
 fn immense(trace: &Trace) -> impl Iterator<Item = usize> {
     let (start, dur) = (&trace.events.start, &trace.events.dur);
-    let first = i128::from(start.iter().min().unwrap_or_default().0.min(0));
+    let first = start.iter().min().unwrap_or_default().0.min(0);
+    let after_first = |(start, dur): (Ts, Dur)| start.0.checked_add(dur.0)?.checked_sub(first);
+    let is_small = dur.iter().try_fold(0_i64, |sum, dur| sum.checked_add(dur.0)).is_some()
+        && start.iter().zip(dur.iter()).all(|times| after_first(times).is_some());
     let mut sum = 0_i128;
-    (0..start.len()).filter(move |row| {
+    (0..if is_small { 0 } else { start.len() }).filter(move |row| {
         let dur = i128::from(dur.at(*row).0);
         sum += dur;
-        sum.max(i128::from(start.at(*row).0) + dur - first) > i128::from(i64::MAX)
+        sum.max(i128::from(start.at(*row).0) + dur - i128::from(first)) > i128::from(i64::MAX)
     })
 }

@@ -110,7 +110,7 @@ impl Captures {
         let events = &trace.events;
         let mut call = TextCache::new(&trace.strings, capture_call);
         let mut calls: FxHashMap<StrId, Vec<(Ts, Ts, CaptureCall)>> = FxHashMap::default();
-        for row in (0..events.len()).filter(|row| events.kind[*row] == EventKind::Launch) {
+        for row in events.rows_of(|kind| kind == EventKind::Launch) {
             if let Some(call) = call.of(events.name.at(row)) {
                 let process = calls.entry(trace.process_of(row)).or_default();
                 process.push((events.start.at(row), events.end(row), call));

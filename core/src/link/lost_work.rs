@@ -121,7 +121,7 @@ impl LostWork {
     /// Of a file that ends early: any stream may have been busy at any time.
     fn cut_short(&mut self, trace: &Trace) {
         let (events, time) = (&trace.events, trace.range());
-        let work = (0..events.len()).filter(|row| events.kind[*row].is_device_work());
+        let work = events.device_work();
         let tracks: FxHashSet<TrackId> = work.map(|row| events.track.at(row)).collect();
         self.is_all = tracks.is_empty();
         for track in tracks {

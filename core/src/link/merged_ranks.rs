@@ -140,7 +140,7 @@ fn host_devices(
     let by_number: FxHashMap<i64, StrId> = hosts.iter().filter_map(|process| number(*process)).collect();
     let mut devices: FxHashMap<StrId, FxHashSet<Option<i64>>> = FxHashMap::default();
     let (mut has_work, mut states_process) = (false, false);
-    for row in (0..trace.events.len()).filter(|row| trace.events.kind[*row].is_device_work()) {
+    for row in trace.events.device_work() {
         has_work = true;
         let stated = trace.args.integer(&trace.strings, trace.events.args(row), ArgKey::ProcessId);
         states_process |= stated.is_some();
@@ -171,7 +171,7 @@ fn host_devices(
 fn communicating(linked: &LinkedTrace, hosts: &[StrId]) -> FxHashSet<StrId> {
     let trace = &linked.trace;
     let iterations = linked.links.iterations.iter().map(|iteration| iteration.event as usize);
-    let operators = (0..trace.events.len()).filter(|row| trace.events.kind[*row] == EventKind::Operator);
+    let operators = trace.events.rows_of(|kind| kind == EventKind::Operator);
     let mut communicates = TextCache::new(&trace.strings, communicates);
     let communications = operators.filter(|row| communicates.of(trace.events.name.at(*row)));
     let processes = iterations.chain(communications).map(|row| trace.process_of(row));

@@ -93,7 +93,7 @@ pub(crate) use lost_launch::is_inner_launch;
 pub use lost_work::{LostRange, LostWork};
 pub use merged_ranks::{MergedRank, MergedRanks, RankOrigin};
 pub use nesting::Nesting;
-pub(crate) use node::{FIT, aligned};
+pub(crate) use node::{FIT, aligned, calls};
 pub use node::{IterationMatch, NodeLinks, RecordedTime, is_call, node_order};
 pub use owner::NamedOwner;
 pub(crate) use rank_label::name_without_rank;

@@ -53,10 +53,15 @@ impl Nesting {
     /// Row of the innermost event around each event, on the same track, that is of a sort.
     pub(crate) fn innermost(&self, is_it: impl Fn(usize) -> bool) -> OptionalColumn {
         let mut found = OptionalColumn::empty(self.order.len());
-        // Parents come before their children in this order, so each is found in one step.
+        // Parents come before their children in this order, so each is found in one step; and
+        // children of the same mostly one after another.
+        let (mut last, mut inherited) = (None, None);
         for row in self.order.iter().map(|row| *row as usize) {
             let Some(parent) = self.parent.get(row) else { continue };
-            let inherited = if is_it(parent as usize) { Some(parent) } else { found.get(parent as usize) };
+            if last != Some(parent) {
+                last = Some(parent);
+                inherited = if is_it(parent as usize) { last } else { found.get(parent as usize) };
+            }
             if let Some(inherited) = inherited {
                 found.set(row, inherited);
             }
@@ -76,15 +81,22 @@ impl Nesting {
             let slack = slack(trace, track);
             // Of those that began, each ends before the one under it: one that ends earlier than a
             // later one is never the innermost again.
-            let mut open: Vec<u32> = Vec::new();
+            let mut open: Vec<OpenEvent> = Vec::new();
             for row in self.track_rows(TrackId::from(track)).iter().map(|row| *row as usize) {
-                let num_around = open.partition_point(|other| is_around(trace, *other as usize, row, slack));
-                if let Some(innermost) = num_around.checked_sub(1) {
-                    found.set(row, open[innermost]);
+                let kind = events.kind[row];
+                let is_annotation = kind == EventKind::Annotation;
+                if open.is_empty() && !is_annotation {
+                    continue;
                 }
-                if events.kind[row] == EventKind::Annotation {
-                    open.truncate(open.partition_point(|other| events.end(*other as usize) > events.end(row)));
-                    open.push(row as u32);
+                let event = OpenEvent::of(events, row);
+                let slack = own_slack(kind, slack);
+                let num_around = open.partition_point(|other| other.is_around(&event, slack));
+                if let Some(innermost) = num_around.checked_sub(1) {
+                    found.set(row, open[innermost].row as u32);
+                }
+                if is_annotation {
+                    open.truncate(open.partition_point(|other| other.end > event.end));
+                    open.push(event);
                 }
             }
         }
@@ -93,32 +105,29 @@ impl Nesting {
 
     /// Whether each row is inside of another one of the same key. Rows without a key do not count.
     pub(crate) fn inside_same<K: Hash + Eq + Copy>(&self, keys: &[Option<K>]) -> Vec<bool> {
-        let len = self.order.len();
-        let (mut first_child, mut next_sibling) = (OptionalColumn::empty(len), OptionalColumn::empty(len));
+        let mut is_inside = vec![false; self.order.len()];
+        // Others are left out of the tree: mostly only a few rows have a key.
+        let around = self.innermost(|row| keys[row].is_some());
+        let keyed: Vec<(u32, K)> = self.order.iter().filter_map(|row| Some((*row, keys[*row as usize]?))).collect();
+        let places: FxHashMap<u32, usize> = keyed.iter().enumerate().map(|(place, (row, _))| (*row, place)).collect();
+        let (mut first_child, mut next_sibling) = (vec![None; keyed.len()], vec![None; keyed.len()]);
         let mut steps = Vec::new();
-        for row in self.order.iter().rev() {
-            let Some(parent) = self.parent.get(*row as usize).map(|parent| parent as usize) else {
-                steps.push(NestingStep::Enter(*row));
-                continue;
-            };
-            if let Some(sibling) = first_child.get(parent) {
-                next_sibling.set(*row as usize, sibling);
+        for (place, (row, _)) in keyed.iter().enumerate().rev() {
+            match around.get(*row as usize).and_then(|around| places.get(&around)) {
+                Some(parent) => next_sibling[place] = first_child[*parent].replace(place),
+                None => steps.push(NestingStep::Enter(place)),
             }
-            first_child.set(parent, *row);
         }
-        let mut is_inside = vec![false; len];
         let mut num_open: FxHashMap<K, u32> = FxHashMap::default();
         while let Some(step) = steps.pop() {
             match step {
-                NestingStep::Enter(row) => {
-                    if let Some(key) = keys[row as usize] {
-                        let num_open = num_open.entry(key).or_default();
-                        is_inside[row as usize] = *num_open > 0;
-                        *num_open += 1;
-                        steps.push(NestingStep::Leave(key));
-                    }
-                    let children =
-                        std::iter::successors(first_child.get(row as usize), |child| next_sibling.get(*child as usize));
+                NestingStep::Enter(place) => {
+                    let (row, key) = keyed[place];
+                    let num_open = num_open.entry(key).or_default();
+                    is_inside[row as usize] = *num_open > 0;
+                    *num_open += 1;
+                    steps.push(NestingStep::Leave(key));
+                    let children = std::iter::successors(first_child[place], |child| next_sibling[*child]);
                     steps.extend(children.map(NestingStep::Enter));
                 }
                 NestingStep::Leave(key) => {
@@ -177,8 +186,8 @@ impl Nesting {
 
 /// A step of a walk through the tree of events.
 enum NestingStep<K> {
-    /// Enters the event of this row.
-    Enter(u32),
+    /// Enters the event of this place.
+    Enter(usize),
     /// Leaves an event of this key, with all that is inside of it.
     Leave(K),
 }
@@ -228,82 +237,91 @@ fn order(trace: &Trace) -> (Vec<u32>, Vec<u32>) {
         order[*place as usize] = row as u32;
         *place += 1;
     }
-    let key = |row: &u32| (events.start.at(*row as usize), Reverse(events.dur.at(*row as usize)));
+    let key = |row: u32| (events.start.at(row as usize), Reverse(events.dur.at(row as usize)));
     for track in 0..trace.tracks.len() {
-        let rows = &mut order[starts[track] as usize..starts[track + 1] as usize];
-        // Mostly they are in order, and a sort would take as much memory again.
-        if !rows.is_sorted_by_key(key) {
-            // The stable sort makes use of the runs that a profiler writes.
-            rows.sort_by_key(key);
-        }
+        sort::runs_by_key(&mut order[starts[track] as usize..starts[track + 1] as usize], key);
     }
     (order, starts)
+}
+
+/// An event around which others may be. Its times are at hand: many are compared with them.
+#[derive(Debug, Clone, Copy)]
+struct OpenEvent {
+    row: usize,
+    start: Ts,
+    dur: Dur,
+    end: Ts,
+}
+
+impl OpenEvent {
+    fn of(events: &EventTable, row: usize) -> Self {
+        let (start, dur) = (events.start.at(row), events.dur.at(row));
+        Self { row, start, dur, end: start.after(dur) }
+    }
+
+    /// Whether the event contains another one of its track that started no earlier.
+    fn is_around(&self, inner: &Self, slack: Dur) -> bool {
+        self.end.after(slack) >= inner.end && (self.end > inner.start || self.end >= inner.end)
+    }
 }
 
 /// Adds to `overlapping` the rows of events that start inside another and outlast it.
 fn nest_track(trace: &Trace, nesting: &mut Nesting, range: Range<usize>, slack: Dur, overlapping: &mut Vec<usize>) {
     let events = &trace.events;
-    let mut open: Vec<usize> = Vec::new();
+    let mut open: Vec<OpenEvent> = Vec::new();
     // Ends of those that are no longer open, having been outlasted, but not over either.
     let mut ends: BTreeSet<Ts> = BTreeSet::new();
-    for at in range {
-        let row = nesting.order[at] as usize;
-        let (start, end) = (events.start.at(row), events.end(row));
-        let own_slack = own_slack(trace, row, slack);
+    let Nesting { parent: parents, order, outlasted, .. } = nesting;
+    for row in &order[range] {
+        let event = OpenEvent::of(events, *row as usize);
+        let own_slack = own_slack(events.kind[event.row], slack);
         let mut cut_short = Vec::new();
         // An open event that ends before this one can hold nothing that comes later and is not
         // inside this one.
         while let Some(&top) = open.last() {
-            if is_around(trace, top, row, slack) {
+            if top.is_around(&event, own_slack) {
                 break;
             }
-            cut_short.extend((events.end(top) > start).then_some(top));
+            cut_short.extend((top.end > event.start).then_some(top));
             open.pop();
         }
-        while ends.first().is_some_and(|first| *first <= start) {
+        while ends.first().is_some_and(|first| *first <= event.start) {
             ends.pop_first();
         }
-        if !cut_short.is_empty() || ends.first().is_some_and(|first| first.after(own_slack) < end) {
-            overlapping.push(row);
+        let is_cut_short = !cut_short.is_empty();
+        if is_cut_short || ends.first().is_some_and(|first| first.after(own_slack) < event.end) {
+            overlapping.push(event.row);
         }
-        ends.extend(cut_short.iter().map(|other| events.end(*other)));
-        if let Some(parent) = parent(trace, &open, row) {
-            nesting.parent.set(row, parent as u32);
+        let parent = parent(trace, &open, event.row).map(|parent| parent as u32);
+        if let Some(parent) = parent {
+            parents.set(event.row, parent);
         }
-        let is_outlasted = |other: &usize| {
-            events.dur.at(*other) < events.dur.at(row) && nesting.parent.get(*other) == nesting.parent.get(row)
-        };
-        cut_short.retain(is_outlasted);
-        nesting.outlasted.extend(cut_short.into_iter().map(|other| other as u32));
-        open.push(row);
+        if is_cut_short {
+            ends.extend(cut_short.iter().map(|other| other.end));
+            cut_short.retain(|other| other.dur < event.dur && parents.get(other.row) == parent);
+            outlasted.extend(cut_short.into_iter().map(|other| other.row as u32));
+        }
+        open.push(event);
     }
 }
 
 /// The slack of a track, for one event. Another clock times launches, so only events that strictly
 /// contain one own it.
-fn own_slack(trace: &Trace, row: usize, slack: Dur) -> Dur {
-    if trace.events.kind[row] == EventKind::Launch { Dur(0) } else { slack }
-}
-
-/// Whether an event that started no later contains another one of its track.
-fn is_around(trace: &Trace, outer: usize, row: usize, slack: Dur) -> bool {
-    let events = &trace.events;
-    let (start, end, outer_end) = (events.start.at(row), events.end(row), events.end(outer));
-    let slack = own_slack(trace, row, slack);
-    outer_end.after(slack) >= end && (outer_end > start || outer_end >= end)
+fn own_slack(kind: EventKind, slack: Dur) -> Dur {
+    if kind == EventKind::Launch { Dur(0) } else { slack }
 }
 
 /// The innermost of the open events that holds another one. Times cut to microseconds do not tell
 /// whether a function of Python is inside of another or right after it; the profiler's numbers do.
-fn parent(trace: &Trace, open: &[usize], row: usize) -> Option<usize> {
+fn parent(trace: &Trace, open: &[OpenEvent], row: usize) -> Option<usize> {
     let number = |row: usize, key| trace.args.integer(&trace.strings, trace.events.args(row), key);
     let is_told = trace.has_coarse_times && trace.events.kind[row] == EventKind::Python;
     let caller = is_told.then(|| number(row, ArgKey::PythonParentId)).flatten();
-    let function = |row: &usize| number(*row, ArgKey::PythonId);
+    let function = |other: &OpenEvent| number(other.row, ArgKey::PythonId);
     let inside = caller.and_then(|caller| open.iter().rposition(|other| function(other) == Some(caller)));
     let held =
         inside.and_then(|at| open[at + 1..].iter().position(|other| function(other).is_some()).map(|no| at + no));
-    held.map_or_else(|| open.last().copied(), |at| open.get(at).copied())
+    held.map_or_else(|| open.last(), |at| open.get(at)).map(|parent| parent.row)
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 //! other times, the number is 0 or missing.
 
 use super::iteration::Iteration;
-use super::node::is_call;
+use super::node::calls;
 use crate::time::TimeRange;
 use crate::trace::Trace;
 
@@ -14,7 +14,7 @@ pub(super) fn mark(trace: &Trace, iterations: &mut [Iteration]) {
     if iterations.is_empty() {
         return;
     }
-    for row in (0..trace.events.len()).filter(|row| is_call(trace, *row)) {
+    for row in calls(trace) {
         // One id tells: looking up more of an iteration's takes time.
         let at = Iteration::at(iterations, trace.events.start.at(row)).filter(|at| !iterations[*at].is_observed);
         if let Some(at) = at.filter(|_| trace.record_id(row).is_some()) {

@@ -53,8 +53,9 @@ pub(super) fn count(trace: &Trace, warnings: &mut Warnings) {
 
 /// From the first to the last start.
 fn starts_range(starts: &Times) -> i64 {
-    let (first, last) = (starts.iter().min(), starts.iter().max());
-    first.zip(last).map_or(0, |(first, last)| last.since(first).0)
+    let Some(first) = starts.get(0) else { return 0 };
+    let (first, last) = starts.iter().fold((first, first), |(first, last), start| (first.min(start), last.max(start)));
+    last.since(first).0
 }
 
 /// The device work, by start, of each stream on which something ended long before an earlier item.
@@ -62,7 +63,7 @@ fn suspects(trace: &Trace) -> Vec<Vec<u32>> {
     let events = &trace.events;
     // The latest end so far, and whether work ends long before it.
     let mut ends = vec![(Ts(i64::MIN), false); trace.tracks.len()];
-    for row in (0..events.len()).filter(|row| events.kind[*row].is_device_work()) {
+    for row in events.device_work() {
         let end = events.end(row);
         let (last, is_suspect) = &mut ends[events.track.at(row).index()];
         *is_suspect |= end.after(FAR) <= *last;
@@ -73,8 +74,7 @@ fn suspects(trace: &Trace) -> Vec<Vec<u32>> {
         return Vec::new();
     }
     let mut rows: Vec<Vec<u32>> = vec![Vec::new(); trace.tracks.len()];
-    for row in (0..events.len()).filter(|row| events.kind[*row].is_device_work() && is_suspect(&events.track.at(*row)))
-    {
+    for row in events.device_work().filter(|row| is_suspect(&events.track.at(*row))) {
         rows[events.track.at(row).index()].push(row as u32);
     }
     rows.retain(|rows| !rows.is_empty());
@@ -140,7 +140,7 @@ fn outlasting(trace: &Trace, rows: &[u32]) -> Vec<(usize, usize)> {
 fn unfinished(trace: &Trace, starts: i64) -> Vec<(u32, Dur)> {
     let events = &trace.events;
     let is_long = |row: &usize| events.dur.at(*row).0 > starts.saturating_mul(MUCH_LONGER);
-    let long: Vec<_> = (0..events.len()).filter(|row| events.kind[*row].is_device_work() && is_long(row)).collect();
+    let long: Vec<_> = events.device_work().filter(is_long).collect();
     if long.is_empty() || starts == 0 {
         return Vec::new();
     }

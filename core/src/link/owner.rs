@@ -161,7 +161,7 @@ impl OperatorIds {
     fn agree(&self, trace: &Trace, launch: &OptionalColumn) -> bool {
         let events = &trace.events;
         let (mut num_named, mut num_agreeing) = (0_usize, 0_usize);
-        for row in (0..events.len()).filter(|row| events.kind[*row].is_device_work()) {
+        for row in events.device_work() {
             let (Some(launch), Some(call)) = (launch.get(row), self.call(trace, row)) else { continue };
             let (launch, call) = (launch as usize, call as usize);
             let is_around = events.track.at(call) == events.track.at(launch)

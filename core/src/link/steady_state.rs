@@ -52,7 +52,7 @@ pub(super) fn mark(trace: &Trace, iterations: &mut [Iteration]) {
 fn captures(trace: &Trace) -> Vec<Ts> {
     let events = &trace.events;
     let mut is_begin = TextCache::new(&trace.strings, begins_capture);
-    let rows = (0..events.len()).filter(|row| events.kind[*row] == EventKind::Launch);
+    let rows = events.rows_of(|kind| kind == EventKind::Launch);
     let mut starts: Vec<Ts> =
         rows.filter(|row| is_begin.of(events.name.at(*row))).map(|row| events.start.at(row)).collect();
     sort::ascending(&mut starts);

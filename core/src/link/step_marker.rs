@@ -125,9 +125,13 @@ impl StepMarkers {
         let events = &trace.events;
         let mut ranges: [Vec<MarkerRange>; StepMarker::ALL.len()] = Default::default();
         for (row, name) in events.name.iter().enumerate() {
+            let is_of_user = of_user.as_ref().is_some_and(|names| names[name.index()]);
+            let named = by_name[name.index()];
+            if named.is_none() && !is_of_user {
+                continue;
+            }
             let is_it = |marker: &StepMarker| marker.fits(events.kind[row]) && !trace.is_on_device(row);
-            let user = of_user.as_ref().is_some_and(|names| names[name.index()]).then_some(StepMarker::User);
-            for marker in [by_name[name.index()], user].into_iter().flatten().filter(is_it) {
+            for marker in named.into_iter().chain(is_of_user.then_some(StepMarker::User)).filter(is_it) {
                 let (track, start) = (events.track.at(row), events.start.at(row));
                 let end = start.after(events.dur.at(row));
                 ranges[marker as usize].push(MarkerRange { row: row as u32, track, start, end });
@@ -228,10 +232,7 @@ fn keep_outermost(ranges: &mut Vec<MarkerRange>) {
 fn work_ends(trace: &Trace, ranges: &[MarkerRange]) -> Vec<Option<Ts>> {
     let events = &trace.events;
     let mut ends: Vec<Option<Ts>> = vec![None; ranges.len()];
-    for row in 0..events.len() {
-        if !matches!(events.kind[row], EventKind::Operator | EventKind::Launch) {
-            continue;
-        }
+    for row in events.rows_of(|kind| matches!(kind, EventKind::Operator | EventKind::Launch)) {
         let (track, start) = (events.track.at(row), events.start.at(row));
         let after = ranges.partition_point(|range| (range.track, range.start) <= (track, start));
         let Some(at) = after.checked_sub(1).filter(|at| ranges[*at].track == track) else { continue };

@@ -214,7 +214,7 @@ fn processes(trace: &Trace, links: &Links) -> FxHashMap<StrId, ProcessCalls> {
 fn enqueued_by_stream(trace: &Trace, links: &Links) -> FxHashMap<TrackId, Vec<Ts>> {
     let events = &trace.events;
     let mut streams: FxHashMap<TrackId, Vec<Ts>> = FxHashMap::default();
-    for row in (0..events.len()).filter(|row| events.kind[*row].is_device_work()) {
+    for row in events.device_work() {
         if let Some(launch) = links.launch.get(row) {
             streams.entry(events.track.at(row)).or_default().push(events.start.at(launch as usize));
         }

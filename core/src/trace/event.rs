@@ -49,6 +49,7 @@ pub struct EventRow {
 
 impl EventTable {
     /// Number of events.
+    #[inline]
     pub fn len(&self) -> usize {
         self.name.len()
     }
@@ -74,6 +75,18 @@ impl EventTable {
     /// Whether an event is of a kind.
     pub fn has(&self, kind: EventKind) -> bool {
         self.kind.iter().any(|other| *other == kind)
+    }
+
+    /// The rows of some kinds.
+    #[inline]
+    pub fn rows_of(&self, is_it: impl Fn(EventKind) -> bool + Copy) -> impl Iterator<Item = usize> + Clone {
+        self.kind.rows_of(move |kind| is_it(*kind))
+    }
+
+    /// The rows of work of a device.
+    #[inline]
+    pub fn device_work(&self) -> impl Iterator<Item = usize> + Clone {
+        self.rows_of(EventKind::is_device_work)
     }
 
     /// A row, with the duration that the file has.
@@ -103,6 +116,7 @@ impl EventTable {
     }
 
     /// End of an event.
+    #[inline]
     pub fn end(&self, row: usize) -> Ts {
         self.start.at(row).after(self.dur.at(row))
     }
@@ -131,6 +145,7 @@ impl EventTable {
     }
 
     /// Where an event's arguments are.
+    #[inline]
     pub fn args(&self, row: usize) -> ArgsRef {
         ArgsRef { template: self.template.at(row), start: self.values.at(row) }
     }

@@ -174,6 +174,7 @@ impl Trace {
     }
 
     /// Name of an event.
+    #[inline]
     pub fn event_name(&self, row: usize) -> &str {
         self.strings.text(self.events.name.at(row))
     }
@@ -194,16 +195,19 @@ impl Trace {
     }
 
     /// Whether an event ran on a device's stream.
+    #[inline]
     pub fn is_on_device(&self, row: usize) -> bool {
         self.track(self.events.track.at(row)).stream.is_some()
     }
 
     /// The process of an event, as it is written.
+    #[inline]
     pub fn process_of(&self, row: usize) -> StrId {
         self.track(self.events.track.at(row)).process
     }
 
     /// A track.
+    #[inline]
     pub fn track(&self, track: TrackId) -> &Track {
         &self.tracks[track.index()]
     }

@@ -34,10 +34,11 @@ impl NumberPool {
     /// The number that comes so many after the first one of a row.
     #[inline]
     pub fn get(&self, place: u32, after: usize) -> Option<i64> {
-        let bytes = self.bytes(place);
-        let mut ends = bytes.iter().enumerate().filter(|(_, byte)| **byte < 0x80).map(|(at, _)| at + 1);
-        let start = if after == 0 { 0 } else { ends.nth(after - 1)? };
-        number(&mut bytes.get(start..)?)
+        let mut bytes = self.bytes(place);
+        for _ in 0..after {
+            bytes = &bytes[bytes.iter().position(|byte| *byte < 0x80)? + 1..];
+        }
+        number(&mut bytes)
     }
 
     /// The numbers from the first one of a row on.

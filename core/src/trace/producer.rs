@@ -83,7 +83,7 @@ impl Trace {
         let of_tool = self.producer().and_then(|producer| producer.vendor);
         let of_name = || self.device_names().iter().find_map(|name| vendor::of_device(name));
         let of_call = || {
-            let launches = (0..self.events.len()).filter(|row| self.events.kind[*row] == EventKind::Launch);
+            let launches = self.events.rows_of(|kind| kind == EventKind::Launch);
             launches.take(MAX_CALLS).find_map(|row| vendor::of_call(self.event_name(row)))
         };
         of_tool.or_else(of_name).or_else(of_call)
@@ -220,7 +220,7 @@ impl Trace {
     /// Work that several rows of a device have counts once, on the row that is nearest to its
     /// stream.
     fn settle_repeats(&mut self, roles: &[TrackRole]) {
-        let rows = (0..self.events.len()).filter(|row| self.events.kind[*row].is_device_work());
+        let rows = self.events.device_work();
         let mut rows: Vec<usize> = rows.collect();
         let work = |row: usize| {
             (self.device(row), self.events.start.at(row), self.events.dur.at(row), self.events.name.at(row))

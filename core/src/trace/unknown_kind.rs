@@ -19,10 +19,8 @@ impl Trace {
         let events = &self.events;
         let is_new = |category: &str| category != SPANS && vendor::category(&category.to_ascii_lowercase()).is_none();
         let mut is_new = TextCache::new(&self.strings, is_new);
-        let is_unknown = move |row: &usize| {
-            events.kind[*row] == EventKind::Other && events.dur.at(*row).0 > 0 && is_new.of(events.category.at(*row))
-        };
-        (0..events.len()).filter(is_unknown)
+        let is_unknown = move |row: &usize| events.dur.at(*row).0 > 0 && is_new.of(events.category.at(*row));
+        events.rows_of(|kind| kind == EventKind::Other).filter(is_unknown)
     }
 
     /// Those that say which stream of which device they ran on, each with that stream: work of an
@@ -39,9 +37,8 @@ impl Trace {
 
     /// Processes with calls of a host.
     fn hosts(&self) -> FxHashSet<StrId> {
-        let is_call = |kind: EventKind| matches!(kind, EventKind::Operator | EventKind::Launch | EventKind::Python);
-        let calls = (0..self.events.len()).filter(|row| is_call(self.events.kind[*row]));
-        calls.map(|row| self.process_of(row)).collect()
+        let is_call = |kind| matches!(kind, EventKind::Operator | EventKind::Launch | EventKind::Python);
+        self.events.rows_of(is_call).map(|row| self.process_of(row)).collect()
     }
 
     /// The stream that the arguments of an event name, if they name its device, too.

@@ -229,11 +229,11 @@ assert num_operators[0] == num_operators[1] > 100, num_operators
 
 @pytest.mark.shared
 def test_et_replay_reads_it(two_steps: ks.Trace, tmp_path: Path) -> None:
-    """The reader that HTA brings along, where `make bench` has installed it."""
+    """The reader that HTA brings along until 0.5, where `make bench` has installed it."""
     python = REPOSITORY / ".cache/hta/bin/python"
-    if not python.exists():
+    package = next((REPOSITORY / ".cache/hta").glob("lib/python*/site-packages/param_bench"), None)
+    if package is None:
         pytest.skip("no et_replay at hand")
-    (package,) = (REPOSITORY / ".cache/hta").glob("lib/python*/site-packages/param_bench")
     paths = [
         two_steps.to_execution_trace(tmp_path / "whole.json"),
         two_steps.edit(iteration=2).to_execution_trace(tmp_path / "part.json"),

@@ -64,7 +64,7 @@ impl NameKeys {
 }
 
 fn has_overloads(trace: &Trace) -> bool {
-    let operators = (0..trace.events.len()).filter(|row| trace.events.kind[*row] == EventKind::Operator);
+    let operators = trace.events.rows_of(|kind| kind == EventKind::Operator);
     let names: FxHashSet<StrId> = operators.map(|row| trace.events.name.at(row)).collect();
     names.into_iter().any(|name| overload(trace.strings.text(name)).is_some())
 }

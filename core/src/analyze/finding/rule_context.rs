@@ -237,16 +237,16 @@ impl JsonArgs<'_> {
 }
 
 fn first_work(trace: &Trace) -> Option<Ts> {
-    let rows = 0..trace.events.len();
-    rows.filter(|row| trace.events.kind[*row].is_device_work()).map(|row| trace.events.start.at(row)).min()
+    trace.events.device_work().map(|row| trace.events.start.at(row)).min()
 }
 
 fn firsts(trace: &Trace) -> FxHashMap<StrId, Ts> {
     let events = &trace.events;
     let mut firsts: FxHashMap<StrId, Ts> = FxHashMap::default();
     for row in 0..events.len() {
-        let first = firsts.entry(events.name.at(row)).or_insert(events.start.at(row));
-        *first = events.start.at(row).min(*first);
+        let start = events.start.at(row);
+        let first = firsts.entry(events.name.at(row)).or_insert(start);
+        *first = start.min(*first);
     }
     firsts
 }
@@ -254,9 +254,8 @@ fn firsts(trace: &Trace) -> FxHashMap<StrId, Ts> {
 fn rows_by_name(selection: &Selection<'_>) -> FxHashMap<StrId, Vec<u32>> {
     let trace = &selection.linked.trace;
     let mut rows: FxHashMap<StrId, Vec<u32>> = FxHashMap::default();
-    for row in
-        selection.rows().filter(|row| !trace.is_on_device(*row) && trace.events.kind[*row] != EventKind::Overhead)
-    {
+    let calls = trace.events.rows_of(|kind| kind != EventKind::Overhead);
+    for row in calls.filter(|row| !trace.is_on_device(*row) && selection.contains(*row)) {
         rows.entry(trace.events.name.at(row)).or_default().push(row as u32);
     }
     rows

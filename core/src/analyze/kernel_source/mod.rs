@@ -59,7 +59,7 @@ fn compiled_kernels(linked: &LinkedTrace) -> BTreeMap<(String, Option<String>), 
             .clone()
     };
     let mut kernels: BTreeMap<(String, Option<String>), CompiledKernel> = BTreeMap::new();
-    for row in (0..trace.events.len()).filter(|row| trace.events.kind[*row] == EventKind::Kernel) {
+    for row in trace.events.rows_of(|kind| kind == EventKind::Kernel) {
         let own = of_row(row);
         let operator = linked.links.operator.get(row).filter(|operator| {
             own == (None, None) && trace.events.name.at(*operator as usize) == trace.events.name.at(row)

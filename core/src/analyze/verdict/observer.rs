@@ -3,7 +3,7 @@
 use super::problem::{Problem, VerdictState};
 use crate::analyze::number_text::duration_text;
 use crate::analyze::statistics::median;
-use crate::link::{LinkedTrace, is_call};
+use crate::link::{LinkedTrace, calls};
 
 /// In the header, the median duration of iterations that were not recorded: `ks.profile` writes it.
 const UNRECORDED: &str = "kinetoscope_unrecorded_ns";
@@ -18,8 +18,7 @@ pub(super) fn problem(linked: &LinkedTrace) -> Option<Problem> {
     };
     let (observed, clean) = (durations(true), durations(false));
     if observed.is_empty() {
-        let has_ids =
-            all.is_empty() && (0..trace.events.len()).any(|row| is_call(trace, row) && trace.record_id(row).is_some());
+        let has_ids = all.is_empty() && calls(trace).any(|row| trace.record_id(row).is_some());
         let message = format!("the recording ran with the Execution Trace observer, which {SLOWS}");
         return has_ids.then(|| new(1, message).advised(ADVICE).noticed());
     }

@@ -94,7 +94,7 @@ fn wait(trace: &Trace, row: usize) -> Option<DeviceWait> {
 fn records(trace: &Trace) -> FxHashMap<i64, Ts> {
     let mut is_record = TextCache::new(&trace.strings, vendor::records_event);
     let mut records: FxHashMap<i64, Ts> = FxHashMap::default();
-    let calls = (0..trace.events.len()).filter(|row| trace.events.kind[*row] == EventKind::Launch);
+    let calls = trace.events.rows_of(|kind| kind == EventKind::Launch);
     for row in calls.filter(|row| is_record.of(trace.events.name.at(*row))) {
         for id in [ArgKey::Correlation, ArgKey::ExternalId].into_iter().filter_map(|key| integer(trace, row, key)) {
             let first = records.entry(id).or_insert(trace.events.start.at(row));

@@ -2,7 +2,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::call::is_call;
+use super::call::calls;
 use super::matched_nodes::MatchedNodes;
 use super::name_ids::{NameIds, may_stand_for};
 use crate::link::link_method::LinkMethod;
@@ -67,7 +67,7 @@ pub(super) fn shared(trace: &Trace, key: ArgKey) -> SharedIds {
     }
     let mut names = NameIds::new(&trace.strings);
     let mut differing = Vec::new();
-    for row in (0..trace.events.len()).filter(|row| is_call(trace, *row)) {
+    for row in calls(trace) {
         let id = trace.args.identifier(&trace.strings, trace.events.args(row), key);
         let Some(node) = id.and_then(|id| by_record.get(&id).copied()) else { continue };
         shared.count += 1;
@@ -91,7 +91,7 @@ fn num_contradicting(trace: &Trace, names: &mut NameIds<'_>, differing: &[(u32, 
         return 0;
     }
     let of_nodes: FxHashSet<_> = trace.nodes.iter().map(|node| names.name(node.name)).collect();
-    let calls = (0..trace.events.len()).filter(|row| is_call(trace, *row));
+    let calls = calls(trace);
     let of_events: FxHashSet<_> = calls.map(|row| names.name(trace.events.name.at(row))).collect();
     differing.iter().filter(|(event, node)| of_nodes.contains(event) && of_events.contains(node)).count()
 }

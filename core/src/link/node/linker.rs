@@ -1,7 +1,7 @@
 //! Links nodes with events by the first method that fits: ids, order of names, or within one
 //! iteration.
 
-use super::call::is_call;
+use super::call::calls;
 use super::iteration_match::{IterationMatch, RecordingPair};
 use super::matched_nodes::MatchedNodes;
 use super::node_links::NodeLinks;
@@ -54,7 +54,7 @@ pub(super) fn find(trace: &Trace, iterations: &[Iteration], warnings: &mut Warni
     // An Execution Trace without calls contradicts nothing.
     let is_node_call =
         |node: &Node| matches!(node.kind(trace.strings.text(node.name)), NodeKind::Operator | NodeKind::Annotation);
-    if !trace.nodes.iter().any(is_node_call) || !(0..trace.events.len()).any(|row| is_call(trace, row)) {
+    if !trace.nodes.iter().any(is_node_call) || calls(trace).next().is_none() {
         return MatchedNodes::default();
     }
     let asked = trace.execution_header.iter().find(|(key, _)| trace.strings.text(*key) == ASKED_FOR);

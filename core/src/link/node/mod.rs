@@ -23,6 +23,7 @@ mod stand_in;
 mod thread;
 
 pub(crate) use align::aligned;
+pub(crate) use call::calls;
 pub use call::{is_call, node_order};
 pub use iteration_match::IterationMatch;
 pub(super) use linker::{ASKED_FOR, link_nodes};

@@ -2,7 +2,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::call::{is_call, node_order};
+use super::call::{calls, is_call, node_order};
 use super::name_ids::NameIds;
 use super::node_links::NodeLinks;
 use crate::error::Position;
@@ -135,7 +135,7 @@ pub(super) fn missing(trace: &Trace, links: &NodeLinks) -> (Vec<u32>, Vec<u32>) 
 fn by_ids(trace: &Trace, key: ArgKey, events: Vec<usize>, nodes: Vec<usize>) -> (Vec<usize>, Vec<usize>) {
     let id = |row: usize| trace.args.identifier(&trace.strings, trace.events.args(row), key).filter(|id| *id != 0);
     let of_nodes: FxHashSet<u64> = trace.nodes.iter().map(|node| node.record_id).collect();
-    let of_events: FxHashSet<u64> = (0..trace.events.len()).filter(|row| is_call(trace, *row)).filter_map(id).collect();
+    let of_events: FxHashSet<u64> = calls(trace).filter_map(id).collect();
     let has_no_node = |row: &usize| id(*row).is_some_and(|id| !of_nodes.contains(&id));
     let has_no_event = |row: &usize| {
         let id = trace.nodes[*row].record_id;

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::call::is_call;
+use super::call::calls;
 use super::name_ids::NameIds;
 use crate::sort;
 use crate::trace::Trace;
@@ -108,7 +108,7 @@ fn of_nodes(trace: &Trace, names: &mut NameIds<'_>) -> Vec<CallSequence> {
 pub(super) fn of_events(trace: &Trace, names: &mut NameIds<'_>) -> Vec<CallSequence> {
     let events = &trace.events;
     let mut tracks: Vec<Vec<u32>> = vec![Vec::new(); trace.tracks.len()];
-    for row in (0..events.len()).filter(|row| is_call(trace, *row)) {
+    for row in calls(trace) {
         tracks[events.track.at(row).index()].push(row as u32);
     }
     // Found once for each row: a sort asks for it many times.
