@@ -97,7 +97,7 @@ def run_pass(calls: Sequence[PlainCall | None], held: list[Any], mark: Callable[
             made, error, is_kept = None, caught, False
         if not is_kept:
             others.take(at, made, error)
-        made = error = None  # an error holds this frame, and with it tensors
+        made = arguments = named = error = None  # an error holds this frame, and all hold tensors
         for slot in freed:
             held[slot] = None
     return marks
