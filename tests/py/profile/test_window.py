@@ -75,6 +75,19 @@ def test_the_files_of_a_later_recording_are_not_taken_for_its_own(tmp_path: Path
         third.export_chrome_trace(str(tmp_path / "x.json"))
 
 
+def expect_ctrl_c(prof: ks.profile, num_iterations: int) -> None:
+    """Expects that Ctrl-C comes, and that the window before it is kept."""
+
+    def train() -> None:
+        with prof:
+            loop(prof, num_iterations)
+
+    with pytest.raises(KeyboardInterrupt):
+        train()
+    assert iterations(prof.trace)[:2] == [1, 2]
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
 @pytest.mark.parametrize("where", ["step", "exit"])
 def test_ctrl_c_waits_until_the_window_is_saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str) -> None:
     save = pytorch.save
@@ -84,16 +97,7 @@ def test_ctrl_c_waits_until_the_window_is_saved(tmp_path: Path, monkeypatch: pyt
         save(profiler, path)
 
     monkeypatch.setattr(pytorch, "save", interrupted)
-    prof = ks.profile(tmp_path, warmup=1, active=2 if where == "step" else 5)
-
-    def train() -> None:
-        with prof:
-            loop(prof, 3)
-
-    with pytest.raises(KeyboardInterrupt):
-        train()
-    assert iterations(prof.trace)[:2] == [1, 2]
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    expect_ctrl_c(ks.profile(tmp_path, warmup=1, active=2 if where == "step" else 5), 3)
 
 
 def test_ctrl_c_between_windows_loses_none(tmp_path: Path) -> None:
@@ -104,16 +108,7 @@ def test_ctrl_c_between_windows_loses_none(tmp_path: Path) -> None:
             signal.raise_signal(signal.SIGINT)
         return actions(step)
 
-    prof = ks.profile(tmp_path, schedule=schedule)
-
-    def train() -> None:
-        with prof:
-            loop(prof, 8)
-
-    with pytest.raises(KeyboardInterrupt):
-        train()
-    assert iterations(prof.trace)[:2] == [1, 2]
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    expect_ctrl_c(ks.profile(tmp_path, schedule=schedule), 8)
 
 
 def test_ctrl_c_ends_a_handler_at_once(tmp_path: Path) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import weakref
+from dataclasses import dataclass
 from operator import itemgetter
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import kinetoscope as ks
@@ -26,8 +28,13 @@ FEW: dict[str, Any] = {"warmup_iter": 1, "num_replays": 4}
 # --- calls --------------------------------------------------------------------------------------------------------
 
 
-def tensor(*shape: int) -> Any:
-    return SimpleNamespace(shape=shape)
+@dataclass(eq=False)
+class FakeTensor:
+    shape: tuple[int, ...]
+
+
+def tensor(*shape: int) -> FakeTensor:
+    return FakeTensor(shape)
 
 
 def call(operator: Any, num_given: int = 0, **more: Any) -> PlainCall:
@@ -83,6 +90,15 @@ def test_an_error_is_told_and_memory_is_freed_all_the_same() -> None:
     assert told[2][0] == 2
     assert "shape" in told[2][2], "no tensor where there was one"
     assert held[0] is None
+
+
+def test_arguments_are_gone_before_the_next_operator() -> None:
+    held: list[Any] = [tensor(1), None, None, None]
+    argument = weakref.ref(held[0])
+    seen: list[Any] = []
+    others = Others(lambda _: seen.append(argument()), lambda _: None, list, lambda *_: None)
+    run_pass([call(lambda *_: tensor(2), 1, freed=(0,)), None], held, lambda: 0, others)
+    assert seen == [None]
 
 
 def test_a_missing_argument_is_made_before_its_call() -> None:
@@ -192,3 +208,47 @@ def test_a_conjugate_is_not_the_tensor_itself(tmp_path: Path) -> None:
     ks.replay(record_step(step, tmp_path), replace={"aten::angle": angle}, **FEW)
     assert len(seen) > FEW["num_replays"]
     assert max(seen[-FEW["num_replays"] :]) < 1e-6
+
+
+@pytest.mark.torch
+def test_shapes_of_results_with_out_are_compared(engines: list[Engine], tmp_path: Path) -> None:
+    torch = pytest.importorskip("torch")
+    x, made = torch.ones(4), torch.empty(4)
+    ks.replay(record_step(lambda: (torch.add(x, 1, out=made), x.mul_(2)), tmp_path), **FEW)
+    units = zip(engines[0].prepared, engines[0].calls, strict=True)
+    calls = {each.unit.name: call for each, call in units if call is not None}
+    assert calls["aten::add"].kept.single is not None
+    assert calls["aten::mul_"].kept.single is None, "an operator in place keeps the shape"
+
+
+def recorded_tensor(tensor_id: int, storage_id: int, size: int) -> tuple[Any, ...]:
+    """Value, shape, type and strides, as an Execution Trace has them."""
+    return [tensor_id, storage_id, 0, size, 4, "cpu"], [size], "Tensor(float)", []
+
+
+def written_node(at: int, schema: str, given: list[Any], made: list[Any]) -> dict[str, Any]:
+    sides = [
+        dict(zip(("values", "shapes", "types", "strides"), map(list, zip(*side, strict=True)), strict=True))
+        for side in (given, made)
+    ]
+    attrs = [{"name": "op_schema", "type": "string", "value": schema}]
+    name = schema.partition("(")[0].partition(".")[0]
+    return {"id": at, "name": name, "ctrl_deps": 1, "attrs": attrs, "inputs": sides[0], "outputs": sides[1]}
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("first", ["small", "large"])
+def test_a_storage_may_be_smaller_than_a_later_tensor(tmp_path: Path, first: str) -> None:
+    pytest.importorskip("torch")
+    relu, add = "aten::relu(Tensor self) -> Tensor", "aten::add.Tensor(Tensor self, Tensor other) -> Tensor"
+    small, large = recorded_tensor(3, 4, 1), recorded_tensor(5, 4, 64)
+    nothing: dict[str, list[Any]] = {"values": [], "shapes": [], "types": [], "strides": []}
+    root = {"id": 1, "name": "[pytorch|profiler|execution_trace|process]", "ctrl_deps": 1, "attrs": []}
+    nodes = [
+        {**root, "inputs": nothing, "outputs": nothing},
+        written_node(2, relu, [recorded_tensor(1, 2, 1)], [small]),
+        written_node(3, add, [large, small] if first == "large" else [small, large], [recorded_tensor(6, 7, 64)]),
+    ]
+    path = tmp_path / "torch_et_0.json"
+    path.write_text(json.dumps({"schema": "1.1.1-chakra.0.0.4", "pid": 1, "nodes": nodes}))
+    assert {row[0] for row in ks.replay(path, **FEW).select("reason").rows()} == {None}

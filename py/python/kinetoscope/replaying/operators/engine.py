@@ -107,8 +107,7 @@ class Engine:
 
     def _plain_calls(self) -> list[PlainCall | None]:
         """Returns calls for units around which nothing else is to do."""
-        inputs = [placed.life for each in self.prepared if each.resizes for placed in each.places.inputs]
-        resized = frozenset(inputs)
+        resized = {placed.life for each in self.prepared if each.resizes for placed in each.places.inputs}
         return [
             self._plain_call(at, each) if resized.isdisjoint(each.lives) else None
             for at, each in enumerate(self.prepared)
@@ -173,11 +172,10 @@ class Engine:
 
     def _made(self, at: int, each: PreparedUnit, operator: Operator, run: Callable[..., Any]) -> Any:
         """Runs an operator on its arguments of this moment."""
-        each.note_missing()
         with self._machine.unrecorded():
             for place, content in each.saved.items():
                 self._storages.tensor(each.slots[place]).copy_(content)
-            given, named = each.arguments()
+            given, named = each.first_arguments()
             for key, value, known in each.indices(given, named):
                 if key in each.fits_always:
                     self._machine.filling.fit(value, known)
@@ -297,7 +295,7 @@ class Engine:
             if other is not None:
                 self.other_types[at] = other
             elif all(fits):
-                each.kept = storages.kept(each.result_slots, made, each.slots)
+                each.kept = storages.kept(each.result_slots, made, () if each.shapes_arguments else each.slots)
             else:
                 self.mismatches[at] = self.mismatches.get(at, 0) + 1
         for slot in each.result_slots:

@@ -40,6 +40,8 @@ class PreparedUnit:
         self.slots = [storages.slot(placed) for placed in places.inputs]
         self.result_slots = [storages.slot(placed) for placed in places.outputs]
         self._missing: tuple[int, ...] = ()
+        self._loses_arguments = False
+        """Whether making one argument empties the slot of another, as its storage is too small."""
         self.kept: KeptResults | None = None
         """How a pass kept the results; None until all were as recorded."""
         self.autocast = None if unit.call is None else autocast_type(unit.call)
@@ -69,6 +71,12 @@ class PreparedUnit:
         """Whether it changes the sizes of its storages."""
         return bool(self._changes_layout) or "resize_" in self.unit.name
 
+    @property
+    def shapes_arguments(self) -> bool:
+        """Whether it gives arguments the shape of a result, as those of `out=`."""
+        parameters = [each.parameter for each in self.unit.call.arguments] if self.unit.call else []
+        return any(each is not None and each.is_keyword and each.is_written for each in parameters)
+
     def context(self) -> Any:
         """Returns the context in which it runs: that of the recorded autocast."""
         if self.autocast is None:
@@ -95,14 +103,20 @@ class PreparedUnit:
         """Returns positional and named arguments with the tensors of this moment."""
         return self._argument_maker().arguments()
 
-    def note_missing(self) -> None:
-        """Notes which slots of arguments no operator before has filled."""
+    def first_arguments(self) -> Arguments:
+        """Returns the arguments of a call, and notes which slots no operator before has filled."""
         held = self._storages.held
-        self._missing = tuple(slot for slot in self.slots if held[slot] is None)
+        before = {slot: held[slot] for slot in self.slots}
+        found = self.arguments()
+        self._missing = tuple(slot for slot, kept in before.items() if kept is None)
+        lost = (kept is not None and held[slot] is not kept for slot, kept in before.items())
+        self._loses_arguments = any(lost) or any(held[slot] is None for slot in self.slots)
+        return found
 
     def plain_call(self, freed: tuple[int, ...]) -> PlainCall | None:
         """Returns a call without other work around it; None if this unit needs some."""
-        if self.operator is None or self.kept is None or self.saved or self.fits_always or self.autocast:
+        needs_work = self.saved or self.fits_always or self.autocast or self._loses_arguments
+        if self.operator is None or self.kept is None or needs_work:
             return None
         held, maker = self._storages.held, self._argument_maker()
         missing = tuple(slot for slot in self._missing if held[slot] is None)  # others stay filled
