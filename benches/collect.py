@@ -37,8 +37,8 @@ def measure() -> list[Measured]:
     Both record the same between calls. That part varies more between loops than calls take, so it
     is excluded.
     """
-    step = _step(_torch_alone())
-    with _quiet_folder() as folder:
+    step = _step(torch_alone())
+    with quiet_folder() as folder:
         return [_beside(sort(folder), step) for sort in (_recorded, _waiting)]
 
 
@@ -47,9 +47,9 @@ def measure_distortion() -> list[Measured]:
 
     The observed iteration is excluded, as in all results.
     """
-    torch = _torch_alone()
+    torch = torch_alone()
     found = []
-    with _quiet_folder() as folder:
+    with quiet_folder() as folder:
         for subject, step in (("1,500 additions", _additions(torch)), ("a transformer layer", _layer(torch))):
             ours, theirs = (partial(_whole, loop, step) for loop in _recorded(folder))
             pairs = alternate(ours, theirs, NUM_PAIRS)
@@ -61,7 +61,8 @@ def _whole(loop: Loop, step: Callable[[], None]) -> float:
     return _median(loop, step).all
 
 
-def _torch_alone() -> Any:
+def torch_alone() -> Any:
+    """Returns torch with one thread. Raises Skipped without it."""
     try:
         import torch
     except ImportError:
@@ -71,7 +72,8 @@ def _torch_alone() -> Any:
 
 
 @contextlib.contextmanager
-def _quiet_folder() -> Generator[Path]:
+def quiet_folder() -> Generator[Path]:
+    """Makes a folder for a while, and hides warnings."""
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield Path(folder)

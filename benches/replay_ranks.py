@@ -7,25 +7,21 @@ from __future__ import annotations
 
 import gc
 import os
-import statistics
 import sys
-import time
 from importlib import import_module
 from pathlib import Path
 
 import kinetoscope as ks
 import torch
 import torch.distributed as dist
-from kinetoscope.replaying.operators.result import OperatorReplay
+from replays import replayed, steps
 from torch import nn
 
 import_module("torch.distributed.nn")  # imported later, it keeps the process group and its threads
 
-NUM_STEPS = 20
-
 
 def record(folder: str) -> float:
-    """Records two iterations, then measures others."""
+    """Records an iteration, then measures others."""
     dist.init_process_group("gloo")
     seconds = _recorded(folder)
     gc.collect()
@@ -48,26 +44,14 @@ def _recorded(folder: str) -> float:
         for _ in range(3):
             step()
             prof.step()
-    times: list[float] = []
-    for _ in range(NUM_STEPS):
-        dist.barrier()
-        begin = time.perf_counter()
-        step()
-        times.append(time.perf_counter() - begin)
+    seconds = steps(step, dist.barrier)
     dist.barrier()
-    return statistics.median(times)
-
-
-def replay(folder: str) -> float:
-    """Replays the recorded iteration."""
-    found = ks.replay(folder, num_replays=NUM_STEPS)
-    assert isinstance(found, OperatorReplay)  # noqa: S101 - the mode is the default
-    return statistics.median(found.step_ns) / 1e9
+    return seconds
 
 
 def main(part: str, folder: str, output: str) -> None:
     """Runs a part, and writes its time."""
-    seconds = record(folder) if part == "record" else replay(folder)
+    seconds = record(folder) if part == "record" else replayed(Path(folder))
     if os.environ["RANK"] == "0":
         Path(output).write_text(str(seconds))
 

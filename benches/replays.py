@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import statistics
 import sys
-import tempfile
 import time
-import warnings
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import kinetoscope as ks
 from case import Measured, Skipped, compared
+from collect import quiet_folder, torch_alone
 from kinetoscope.replaying.operators.result import OperatorReplay
 from pairs import alternate
 
@@ -28,19 +28,12 @@ TWO_RANKS = Path(__file__).with_name("replay_ranks.py")
 
 def measure() -> list[Measured]:
     """Compares medians of passes with medians of steps, of models with a process of their own."""
-    try:
-        import torch
-    except ImportError:
-        raise Skipped("needs PyTorch") from None
-    torch.set_num_threads(1)
-    warnings.simplefilter("ignore")
-    with tempfile.TemporaryDirectory() as folder:
-        return [_model(name, Path(folder, name)) for name in ONE_PROCESS]
+    torch = torch_alone()
+    with quiet_folder() as folder:
+        return [_model(torch, name, folder / name) for name in ONE_PROCESS]
 
 
-def _model(name: str, folder: Path) -> Measured:
-    import torch
-
+def _model(torch: Any, name: str, folder: Path) -> Measured:
     torch.manual_seed(0)
     step = MODELS[name]()
     record_step(step, folder)
@@ -60,10 +53,11 @@ def replayed(folder: Path) -> float:
     return statistics.median(found.step_ns) / 1e9
 
 
-def steps(step: Callable[[], object]) -> float:
-    """Returns the seconds of a step."""
+def steps(step: Callable[[], object], before: Callable[[], object] = lambda: None) -> float:
+    """Returns the seconds of a step, without what comes before each."""
     times: list[float] = []
     for _ in range(NUM_STEPS):
+        before()
         begin = time.perf_counter()
         step()
         times.append(time.perf_counter() - begin)
@@ -72,11 +66,11 @@ def steps(step: Callable[[], object]) -> float:
 
 def measure_ranks() -> list[Measured]:
     """Compares two ranks with communications by gloo, as rank 0 sees them."""
-    with tempfile.TemporaryDirectory() as folder:
+    with quiet_folder() as folder:
 
         def median(part: str) -> float:
-            output = Path(folder, f"{part}.txt")
-            done = launched(2, TWO_RANKS, part, Path(folder, "job"), output)
+            output = folder / f"{part}.txt"
+            done = launched(2, TWO_RANKS, part, folder / "job", output)
             if done.returncode:
                 raise Skipped(f"two ranks do not {part}: {' '.join(done.stderr.splitlines()[-1:])}")
             return float(output.read_text())

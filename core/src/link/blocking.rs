@@ -6,7 +6,7 @@
 //! it. Other work that ends as early is not: either the call was slow, or the device's clock is.
 
 use super::edge::{Edge, EdgeKind};
-use super::launch_index::is_launch;
+use super::launch_index::launches;
 use super::link_method::LinkMethod;
 use super::links::Links;
 use super::sync::enqueued;
@@ -35,7 +35,7 @@ pub(super) fn blocking_edges(trace: &Trace, links: &Links) -> Vec<Edge> {
         let source = if is_wait { waited_for(trace, links, &ended, call) } else { own_copy(trace, links, call) }?;
         Some(Edge::between(EdgeKind::Sync, LinkMethod::EndedInside, source, call as u32))
     };
-    (0..events.len()).filter(|row| is_launch(trace, *row)).filter_map(edge).collect()
+    launches(trace).filter_map(edge).collect()
 }
 
 /// Work of devices, by its ends.

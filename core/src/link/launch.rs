@@ -7,7 +7,7 @@ use super::event_warnings::count_events;
 use super::first_launch::FirstLaunch;
 use super::flow::{FlowTargets, flows};
 use super::host_launches::LaunchMatch;
-use super::launch_index::{LaunchIndex, collected, is_launch};
+use super::launch_index::{LaunchIndex, collected, launches};
 use super::link_method::LinkMethod;
 use super::surplus_kernels;
 use crate::column::OptionalColumn;
@@ -91,8 +91,7 @@ fn enqueued(trace: &Trace) -> impl Iterator<Item = usize> + Clone {
 
 /// Whether the host had a device work, of which the file has nothing.
 pub(crate) fn lacks_device_work(trace: &Trace) -> bool {
-    trace.events.device_work().next().is_none()
-        && (0..trace.events.len()).any(|row| is_launch(trace, row) && enqueues(trace.event_name(row)))
+    trace.events.device_work().next().is_none() && launches(trace).any(|row| enqueues(trace.event_name(row)))
 }
 
 /// Joins device work and launches: on `correlation`, then by the flows that the file draws, then on

@@ -11,6 +11,11 @@ pub(super) fn is_launch(trace: &Trace, row: usize) -> bool {
     trace.events.kind[row] == EventKind::Launch && !trace.is_on_device(row)
 }
 
+/// The rows of all such calls.
+pub(super) fn launches(trace: &Trace) -> impl Iterator<Item = usize> + Clone {
+    trace.events.rows_of(|kind| kind == EventKind::Launch).filter(|row| !trace.is_on_device(*row))
+}
+
 /// Rows, counted first so that they take no more memory than they need.
 pub(super) fn collected(rows: impl Iterator<Item = usize> + Clone) -> Vec<u32> {
     let mut found = Vec::with_capacity(rows.clone().count());
@@ -35,8 +40,7 @@ pub(super) struct LaunchIndex {
 impl LaunchIndex {
     pub(super) fn new(trace: &Trace) -> Self {
         let num_events = trace.events.len();
-        let launches = trace.events.rows_of(|kind| kind == EventKind::Launch);
-        let calls = collected(launches.filter(|row| !trace.is_on_device(*row)));
+        let calls = collected(launches(trace));
         let all = HostLaunches::new(trace, &calls, None);
         let labels = if all.is_empty() { None } else { RowLabels::of(trace) };
         let mut index = Self { labels, calls, all, of_label: Vec::new() };
